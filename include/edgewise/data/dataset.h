@@ -1,0 +1,86 @@
+// A loaded dataset: clean edges, features, ids, and what the source fixed about splitting.
+// Everything downstream starts from this type, whatever file format it came from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edgewise/data/edge_table.h"
+#include "edgewise/data/feature_matrix.h"
+#include "edgewise/data/id_map.h"
+#include "edgewise/data/raw_edges.h"
+#include "edgewise/graph/csr_graph.h"
+#include "edgewise/graph/types.h"
+
+namespace edgewise {
+
+// Users are nodes 0..users-1, items are nodes users..users+items-1; every edge goes from a user to
+// an item.
+struct BipartiteShape {
+  std::size_t users = 0;
+  std::size_t items = 0;
+  friend bool operator==(const BipartiteShape&, const BipartiteShape&) = default;
+};
+
+// What the publisher of a dataset fixed. Negatives are empty where none were published.
+struct OfficialSplit {
+  EdgeTable train;
+  EdgeTable valid;
+  EdgeTable test;
+  std::vector<Edge> valid_negative;
+  std::vector<Edge> test_negative;
+};
+
+// What loading found and mended; shown to the user, never silent.
+struct LoadNotes {
+  std::size_t self_loops = 0;
+  std::size_t duplicates = 0;
+  std::vector<std::string> remarks;
+};
+
+struct Dataset {
+  std::string name;
+  std::size_t node_count = 0;
+  Direction direction = Direction::kUndirected;
+  std::optional<BipartiteShape> bipartite;
+  // All known edges, simple: no self-loops, no repeats; undirected ones canonical (src < dst),
+  // sorted by (src, dst). With an official split: the union of its positives.
+  EdgeTable edges;
+  FeatureMatrix features;
+  IdMap ids;
+  // Bipartite only: ids of the items (whose node ids start at bipartite->users).
+  IdMap item_ids;
+  // Class labels where the source has them (-1: none); not used for prediction, shown in reports.
+  std::vector<std::int32_t> labels;
+  std::optional<OfficialSplit> official;
+  LoadNotes notes;
+  // SHA-256 over everything above that can change a result.
+  std::string hash;
+
+  [[nodiscard]] std::string nodeLabel(NodeId node) const;
+};
+
+// How raw rows become a dataset.
+struct DatasetParts {
+  std::string name;
+  RawEdges raw;
+  FeatureMatrix features;
+  std::vector<std::int32_t> labels;
+  Direction direction = Direction::kUndirected;
+  std::optional<OfficialSplit> official;
+};
+
+// Removes self-loops and repeats (counted in `notes`; the first row of a repeat wins, weights of
+// repeats add up), orders edges, checks that features and labels fit the nodes, computes the hash.
+// Node count is the larger of the ids' and the features' when ids are numbers; labels ids must
+// match the features' rows exactly. Throws DataError for no edges at all, or features with a NaN,
+// an infinity or fewer rows than nodes.
+[[nodiscard]] Dataset makeDataset(DatasetParts parts);
+
+// SHA-256 over names, sizes, edges with their columns, features, official split.
+[[nodiscard]] std::string datasetHash(const Dataset& dataset);
+
+}  // namespace edgewise

@@ -1,0 +1,28 @@
+// Edges with what the source said about them, column by column. Optional columns are empty or as
+// long as `edges`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "edgewise/graph/types.h"
+
+namespace edgewise {
+
+struct EdgeTable {
+  std::vector<Edge> edges;
+  std::vector<float> weight;
+  // As given (years, Unix seconds, ...); only the order matters.
+  std::vector<double> time;
+  // Which planted class an edge belongs to (generated graphs only).
+  std::vector<std::uint8_t> edge_class;
+
+  [[nodiscard]] std::size_t size() const { return edges.size(); }
+  [[nodiscard]] bool empty() const { return edges.empty(); }
+  // The rows named, in that order, with all columns.
+  [[nodiscard]] EdgeTable select(std::span<const std::size_t> rows) const;
+};
+
+}  // namespace edgewise
