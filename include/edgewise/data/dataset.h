@@ -37,7 +37,10 @@ struct OfficialSplit {
 // What loading found and mended; shown to the user, never silent.
 struct LoadNotes {
   std::size_t self_loops = 0;
+  // Rows that repeat an earlier row the same way round.
   std::size_t duplicates = 0;
+  // Undirected only: edges that are also listed the other way round.
+  std::size_t mirrored = 0;
   std::vector<std::string> remarks;
 };
 
@@ -73,14 +76,14 @@ struct DatasetParts {
   std::optional<OfficialSplit> official;
 };
 
-// Removes self-loops and repeats (counted in `notes`; the first row of a repeat wins, weights of
-// repeats add up), orders edges, checks that features and labels fit the nodes, computes the hash.
-// Node count is the larger of the ids' and the features' when ids are numbers; labels ids must
-// match the features' rows exactly. Throws DataError for no edges at all, or features with a NaN,
-// an infinity or fewer rows than nodes.
+// Removes self-loops and repeats (counted in `notes`; weights of repeats add up, the earliest time
+// stays), orders edges, moves items behind users, checks that features and labels fit the nodes,
+// computes the hash. With number ids there are as many nodes as the larger of ids and feature rows;
+// with label ids the rows must match. Throws DataError for no edges at all, for features with a NaN
+// or an infinity, or for too few rows.
 [[nodiscard]] Dataset makeDataset(DatasetParts parts);
 
-// SHA-256 over names, sizes, edges with their columns, features, official split.
+// SHA-256 over sizes, edges with their columns, features and the official split; not over names.
 [[nodiscard]] std::string datasetHash(const Dataset& dataset);
 
 }  // namespace edgewise
