@@ -27,6 +27,13 @@ std::vector<std::size_t> allRows(std::size_t count) {
   return rows;
 }
 
+// Rows that are to be predicted; the others (context) carry messages and get no role.
+std::vector<std::size_t> targetRows(const Dataset& dataset) {
+  std::vector<std::size_t> rows = allRows(dataset.edges.size());
+  std::erase_if(rows, [&](std::size_t row) { return !dataset.isTarget(row); });
+  return rows;
+}
+
 std::size_t shareOf(double share, std::size_t count) {
   return static_cast<std::size_t>(std::floor(share * static_cast<double>(count)));
 }
@@ -36,21 +43,34 @@ LinkSplit fromRows(const Dataset& dataset, RoleRows rows) {
     std::ranges::sort(*role);
   }
   LinkSplit split;
+  std::vector<std::size_t> supervised = rows.train;
+  std::erase_if(supervised, [&](std::size_t row) { return !dataset.isTarget(row); });
   split.training.message.table = dataset.edges.select(rows.train);
-  split.training.supervision.table = split.training.message.table;
+  split.training.supervision.table = dataset.edges.select(supervised);
   split.training.valid.positive = dataset.edges.select(rows.valid);
   split.test.positive = dataset.edges.select(rows.test);
   return split;
 }
 
+// Adds the context rows, which are known from the start.
+void addContext(const Dataset& dataset, std::vector<std::size_t>& train) {
+  for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
+    if (!dataset.isTarget(row)) {
+      train.push_back(row);
+    }
+  }
+}
+
 LinkSplit cutAtRandom(const Dataset& dataset, const SplitShares& shares, std::uint64_t seed) {
-  std::vector<std::size_t> rows = allRows(dataset.edges.size());
+  std::vector<std::size_t> rows = targetRows(dataset);
   RngStream(seed, "split.random").shuffle(std::span(rows));
   const auto valid_end = static_cast<std::ptrdiff_t>(shareOf(shares.valid, rows.size()));
   const auto test_end = valid_end + static_cast<std::ptrdiff_t>(shareOf(shares.test, rows.size()));
-  return fromRows(dataset, {.train = {rows.begin() + test_end, rows.end()},
-                            .valid = {rows.begin(), rows.begin() + valid_end},
-                            .test = {rows.begin() + valid_end, rows.begin() + test_end}});
+  RoleRows roles = {.train = {rows.begin() + test_end, rows.end()},
+                    .valid = {rows.begin(), rows.begin() + valid_end},
+                    .test = {rows.begin() + valid_end, rows.begin() + test_end}};
+  addContext(dataset, roles.train);
+  return fromRows(dataset, std::move(roles));
 }
 
 // Where to cut rows sorted by time so that about `share` lies at or after the cut and equal times
@@ -124,7 +144,7 @@ LinkSplit cutByNodes(const Dataset& dataset, const SplitShares& shares, double r
       rows.train.push_back(row);
       continue;
     }
-    const bool revealed = coin.uniform(row) < reveal;
+    const bool revealed = !dataset.isTarget(row) || coin.uniform(row) < reveal;
     if (role == NodeRole::kValid) {
       (revealed ? valid_messages : rows.valid).push_back(row);
     } else {
