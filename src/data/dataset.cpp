@@ -163,6 +163,7 @@ Dataset makeDataset(DatasetParts parts) {
   checkFeatures(parts.features);
   dataset.node_count = settleNodes(parts, dataset.notes);
   dataset.official = std::move(parts.official);
+  dataset.edge_classes = std::move(parts.edge_classes);
   if (parts.raw.right_ids) {
     dataset.bipartite = {.users = parts.raw.ids.size(), .items = parts.raw.right_ids->size()};
     shiftItems(parts.raw.table, dataset.bipartite->users);
@@ -200,6 +201,9 @@ std::string datasetHash(const Dataset& dataset) {
   hash.add(std::uint64_t{dataset.direction == Direction::kDirected});
   hash.add(std::uint64_t{dataset.bipartite ? dataset.bipartite->users : 0});
   addTable(hash, dataset.edges);
+  for (const EdgeClass& edge_class : dataset.edge_classes) {
+    hash.add(edge_class.name).add(std::uint64_t{edge_class.target});
+  }
   hash.add(std::uint64_t{dataset.features.rows()}).add(std::uint64_t{dataset.features.columns()});
   hash.add(dataset.features.rowOffsets()).add(dataset.features.columnIndices());
   hash.add(dataset.features.values());

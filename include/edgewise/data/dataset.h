@@ -34,6 +34,23 @@ struct OfficialSplit {
   std::vector<Edge> test_negative;
 };
 
+// A view: hops around the source end, hops around the target end.
+struct HopPair {
+  int source = 1;
+  int target = 1;
+  friend auto operator<=>(const HopPair&, const HopPair&) = default;
+};
+
+// What is known about a class of edges (EdgeTable::edge_class counts these).
+struct EdgeClass {
+  std::string name;
+  // Context edges carry messages and are never predicted, nor are ends of theirs offered as
+  // negatives for that alone.
+  bool target = true;
+  // Views by which edges of this class can be told, best first; empty when unknown.
+  std::vector<HopPair> views;
+};
+
 // What loading found and mended; shown to the user, never silent.
 struct LoadNotes {
   std::size_t self_loops = 0;
@@ -52,6 +69,8 @@ struct Dataset {
   // All known edges, simple: no self-loops, no repeats; undirected ones canonical (src < dst),
   // sorted by (src, dst). With an official split: the union of its positives.
   EdgeTable edges;
+  // Empty when all edges are alike.
+  std::vector<EdgeClass> edge_classes;
   FeatureMatrix features;
   IdMap ids;
   // Bipartite only: ids of the items (whose node ids start at bipartite->users).
@@ -64,6 +83,10 @@ struct Dataset {
   std::string hash;
 
   [[nodiscard]] std::string nodeLabel(NodeId node) const;
+  // Whether the edge in this row of `edges` is one to be predicted.
+  [[nodiscard]] bool isTarget(std::size_t row) const {
+    return edge_classes.empty() || edge_classes[edges.edge_class[row]].target;
+  }
 };
 
 // How raw rows become a dataset.
@@ -74,6 +97,7 @@ struct DatasetParts {
   std::vector<std::int32_t> labels;
   Direction direction = Direction::kUndirected;
   std::optional<OfficialSplit> official;
+  std::vector<EdgeClass> edge_classes;
 };
 
 // Removes self-loops and repeats (counted in `notes`; weights of repeats add up, the earliest time
