@@ -1,0 +1,24 @@
+# Finds libtorch and gives it the name edgewise::torch. Used by the build and, installed beside
+# edgewiseConfig.cmake, by whoever uses the package.
+#
+# Debian's libtorch is found by itself. For another one (PyTorch's own, with CUDA) pass
+#   -DCMAKE_PREFIX_PATH=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
+if(NOT TARGET edgewise::torch)
+  # libtorch's configuration appends to these for the whole project; what it needs comes with its
+  # targets anyway.
+  set(_edgewise_cxx_flags "${CMAKE_CXX_FLAGS}")
+  # PyTorch asks for every optional part it could have been built with; their absence is no news.
+  set(_edgewise_message_level "${CMAKE_MESSAGE_LOG_LEVEL}")
+  if(NOT CMAKE_MESSAGE_LOG_LEVEL)
+    set(CMAKE_MESSAGE_LOG_LEVEL NOTICE)
+  endif()
+  find_package(Torch QUIET)
+  set(CMAKE_MESSAGE_LOG_LEVEL "${_edgewise_message_level}")
+  set(CMAKE_CXX_FLAGS "${_edgewise_cxx_flags}")
+  if(Torch_FOUND)
+    # Imported, so that its include folders count as system ones and their warnings stay quiet.
+    add_library(edgewise::torch INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(edgewise::torch INTERFACE ${TORCH_LIBRARIES})
+    message(STATUS "Found libtorch ${Torch_VERSION}: ${TORCH_LIBRARY}")
+  endif()
+endif()

@@ -1,0 +1,31 @@
+# Installs the build into a folder of its own, then configures, builds and runs the example against
+# it, as somebody would who has only the package.
+cmake_minimum_required(VERSION 3.25)
+
+foreach(name IN ITEMS BUILD_DIR EXAMPLE_DIR WORK_DIR CONFIG GENERATOR CXX)
+  if(NOT ${name})
+    message(FATAL_ERROR "${name} is not set")
+  endif()
+endforeach()
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nfailed (${result}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --config ${CONFIG})
+string(REPLACE ";" "\\;" prefixes "${WORK_DIR}/prefix;${PREFIX_PATH}")
+run(${CMAKE_COMMAND} -S ${EXAMPLE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
+    -D CMAKE_BUILD_TYPE=${CONFIG} -D CMAKE_CXX_COMPILER=${CXX} -D Torch_DIR=${TORCH_DIR}
+    -D "CMAKE_PREFIX_PATH=${prefixes}")
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${WORK_DIR}/build/heuristic_scores)
+if(NOT output MATCHES "a and d: 2 common neighbours")
+  message(FATAL_ERROR "the example printed something else:\n${output}")
+endif()
+message(STATUS "the example printed:\n${output}")

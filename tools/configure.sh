@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Configures a preset: tools/configure.sh PRESET [CMAKE ARGUMENT...]. Its output is shown only when
+# it fails; a build folder that is set up already is left to CMake's own checks, unless there are
+# arguments to apply.
+set -euo pipefail
+
+preset=$1
+shift
+folder=build
+[[ $preset == release ]] || folder=build-$preset
+[[ ! -f $folder/build.ninja || $# -gt 0 ]] || exit 0
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+printf 'configuring %s\n' "$folder"
+if ! cmake --preset "$preset" "$@" >"$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# tools/lint.sh format        rewrites all sources in the house's format
+# tools/lint.sh check         format, clang-tidy and shellcheck; nothing is changed
+# clang-tidy is slow, so a file that passed is not looked at again until it, a header it reads, its
+# compile command or the rules change (.cache/tidy remembers).
+set -euo pipefail
+
+readonly tidy=clang-tidy-19 format=clang-format-19
+readonly cache=.cache/tidy build=build-lint
+
+# Files of the checkout, or of the unpacked archive, that match the patterns.
+list_files() {
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- "$@" |
+      while read -r file; do [[ ! -f $file ]] || printf '%s\n' "$file"; done
+  else
+    local pattern arguments=()
+    for pattern in "$@"; do arguments+=(-o -name "$pattern"); done
+    find . \( -path ./build -o -path './build-*' \) -prune -o \( "${arguments[@]:1}" \) -type f -print
+  fi
+}
+
+sources() { list_files '*.h' '*.cpp' '*.cu'; }
+
+check_format() {
+  sources | xargs -r "$format" --dry-run -Werror
+}
+
+# The sources that CMake compiles, as paths from the root.
+compiled_sources() {
+  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | sort -u |
+    sed "s|^$PWD/||" | grep -E '^(src|apps|tests|benchmarks|fuzz|examples)/'
+}
+
+# All that decides what clang-tidy says about a file: its text after the preprocessor, which carries
+# the headers, and the rules.
+fingerprint() {
+  local command
+  command=$(grep -F -B 2 "\"file\": \"$PWD/$1\"" "$build/compile_commands.json" |
+    sed -n 's/^ *"command": "\(.*\)",$/\1/p' | head -n 1)
+  command=$(sed 's/\\"/"/g; s/ -o [^ ]* -c / -E -C /' <<<"$command")
+  {
+    cat .clang-tidy
+    "$tidy" --version
+    printf '%s\n' "$command"
+    # The command comes from CMake and carries its own quoting. Comments count: NOLINT is one.
+    (cd "$build" && eval "$command" 2>/dev/null)
+  } | sha256sum | cut -d ' ' -f 1
+}
+
+tidy_one() {
+  local file=$1 stamp log
+  stamp=$cache/$(fingerprint "$file")
+  [[ ! -e $stamp ]] || return 0
+  log=$(mktemp)
+  if "$tidy" -p "$build" --quiet "$file" >"$log" 2>/dev/null; then
+    touch "$stamp"
+    rm -f "$log"
+  else
+    printf '\n== %s\n' "$file"
+    cat "$log"
+    rm -f "$log"
+    return 1
+  fi
+}
+
+check_tidy() {
+  mkdir -p "$cache"
+  find "$cache" -type f -mtime +30 -delete
+  compiled_sources | xargs -r -P "${JOBS:-2}" -n 1 "$0" tidy-one
+}
+
+check_shell() {
+  {
+    list_files '*.sh'
+    [[ ! -f .ci/run ]] || echo .ci/run
+  } | xargs -r shellcheck
+}
+
+case ${1:-} in
+  format) sources | xargs -r "$format" -i ;;
+  check)
+    check_format
+    echo "format: clean"
+    check_shell
+    echo "shell scripts: clean"
+    check_tidy
+    echo "clang-tidy: clean"
+    ;;
+  tidy-one) tidy_one "$2" ;;
+  *)
+    echo "usage: tools/lint.sh format|check" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# Installs what a target of the Makefile needs on Debian: tools/setup.sh GROUP...
+# Quick and silent when everything is there. Elsewhere it only says what is needed: CMake then
+# finds it or says what it misses. EDGEWISE_NO_INSTALL=1 skips all of it.
+set -euo pipefail
+
+# What a group is for, and its packages.
+declare -A purpose=(
+  [build]="compiler, build tools and libraries"
+  [bench]="the benchmark library"
+  [lint]="formatter and static checks"
+  [sanitize]="clang with its sanitizers, fuzzer and OpenMP"
+)
+declare -A packages=(
+  # libopenblas-openmp-dev: without it libtorch runs on a BLAS that is far slower, and the pthread
+  # variant competes with OpenMP's threads. ca-certificates: downloads over https.
+  [build]="g++ cmake ninja-build ccache git ca-certificates libtorch-dev libopenblas-openmp-dev
+    libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev zlib1g-dev libcurl4-openssl-dev
+    libgtest-dev libgmock-dev"
+  [bench]="libbenchmark-dev"
+  # libomp-19-dev: clang-tidy reads the sources as clang, which needs an omp.h of its own.
+  [lint]="clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev shellcheck"
+  [sanitize]="clang-19 libclang-rt-19-dev libomp-19-dev"
+)
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+is_installed() {
+  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# Prints those of the packages named that are not installed.
+missing_of() {
+  local installed package
+  installed=" $(dpkg-query -W -f='${Package}:${db:Status-Status}\n' "$@" 2>/dev/null |
+    sed -n 's/:installed$//p' | tr '\n' ' ') "
+  for package in "$@"; do
+    [[ $installed == *" $package "* ]] || printf '%s\n' "$package"
+  done
+}
+
+# Runs a command as root: directly, or through sudo.
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+may_become_root() { [[ $(id -u) == 0 ]] || command -v sudo >/dev/null; }
+
+apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+    -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+}
+
+install_packages() {
+  local list="$*"
+  may_become_root || fail \
+    "these packages are missing, and only root can install them: $list" \
+    "either run:  su -c 'apt-get update && apt-get install --no-install-recommends $list'" \
+    "or set EDGEWISE_NO_INSTALL=1 to go on with what is there."
+  # A source that cannot be reached need not be the one with our packages: try on.
+  apt update >/dev/null || say "apt-get update reported problems; trying to install all the same"
+  apt install --no-install-recommends "$@" || fail \
+    "apt-get could not install: $list" \
+    "its messages above say why (no network, a package this release does not have, a full disk)." \
+    "With the packages there by other means, EDGEWISE_NO_INSTALL=1 goes on without this step."
+}
+
+# libtorch takes its BLAS from whatever Debian's alternatives point to. The automatic choice prefers
+# OpenBLAS's pthread variant; a choice made by hand is left alone.
+choose_openmp_blas() {
+  local link name target
+  for link in /etc/alternatives/libblas.so.3-* /etc/alternatives/liblapack.so.3-* \
+    /etc/alternatives/libopenblas.so.0-*; do
+    [[ -e $link ]] || continue
+    name=${link##*/}
+    case $(readlink "$link") in
+      */openblas-pthread/*) ;;
+      *) continue ;;
+    esac
+    target=$(update-alternatives --query "$name" |
+      sed -n 's/^Alternative: \(.*\/openblas-openmp\/.*\)$/\1/p' | head -n 1)
+    [[ -n $target ]] || continue
+    if [[ $(update-alternatives --query "$name") == *"Status: manual"* ]]; then
+      say "$name is set by hand to OpenBLAS's pthread variant, which competes with OpenMP; left as it is"
+    elif may_become_root; then
+      say "$name: selecting OpenBLAS's OpenMP variant (undo: update-alternatives --auto $name)"
+      as_root update-alternatives --set "$name" "$target" >/dev/null
+    else
+      say "$name points to OpenBLAS's pthread variant, which competes with OpenMP; as root:"
+      say "  update-alternatives --set $name $target"
+    fi
+  done
+}
+
+main() {
+  local group wanted=() missing=()
+  [[ $# -gt 0 ]] || fail "usage: tools/setup.sh GROUP...   groups: ${!purpose[*]}"
+  for group in "$@"; do
+    [[ -n ${purpose[$group]:-} ]] || fail "no such group: $group; known: ${!purpose[*]}"
+    # The lists are meant to be split.
+    # shellcheck disable=SC2206
+    wanted+=(${packages[$group]})
+  done
+  [[ -z ${EDGEWISE_NO_INSTALL:-} ]] || return 0
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say "this is not a Debian system, so nothing is installed. What is needed, by Debian's names:"
+    say "  ${wanted[*]}"
+    return 0
+  fi
+  mapfile -t missing < <(missing_of "${wanted[@]}")
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    for group in "$@"; do
+      say "needed for $group (${purpose[$group]})"
+    done
+    say "installing with apt-get: ${missing[*]}"
+    install_packages "${missing[@]}"
+  fi
+  choose_openmp_blas
+}
+
+main "$@"
