@@ -157,7 +157,7 @@ std::span<const std::string_view> knownEdgeColumns() { return kAllNames; }
 EdgeColumns chooseEdgeColumns(const TextFile& file, const TableLayout& layout,
                               const EdgeListOptions& options, std::vector<std::string>& notes) {
   if (layout.column_count < 2) {
-    throw file.errorAt(layout.body.data(), "1 field found, an edge needs 2 at least",
+    throw file.errorAt(layout.body, "1 field found, an edge needs 2 at least",
                        "fields are kept apart by a comma, tab, semicolon or spaces");
   }
   EdgeColumns columns;

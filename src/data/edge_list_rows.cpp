@@ -21,8 +21,9 @@ bool isInteger(std::string_view text) {
 // An integer with a sign is no id, so only digits count.
 std::optional<std::uint64_t> parseNodeNumber(std::string_view text) {
   std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value);
   if (text.empty() || failure != std::errc() || stop != end) {
     return std::nullopt;
   }
@@ -154,7 +155,7 @@ class EdgeRowParser {
   std::uint32_t parseId(std::size_t column, std::string_view role, const IdSide& side, bool left) {
     const Field& field = fields_[column];
     if (field.text.empty()) {
-      throw file_.errorAt(field.text.data(), fmt::format("the {} id is empty", role));
+      throw file_.errorAt(field.text, fmt::format("the {} id is empty", role));
     }
     return side.labels ? addLabel(field, left) : parseNumber(field, role, side, left);
   }
@@ -182,13 +183,13 @@ class EdgeRowParser {
       return 0;
     }
     if (!number && !isInteger(field.text)) {
-      throw file_.errorAt(field.text.data(),
+      throw file_.errorAt(field.text,
                           fmt::format("the {} id {} is not a node number", role, shown(field.text)),
                           "node numbers are 0, 1, 2, ...; ids=label takes any text");
     }
     if (!number || *number >= side.limit) {
       throw file_.errorAt(
-          field.text.data(),
+          field.text,
           fmt::format("{} id out of range: {} is not below {}", role, field.text, side.limit),
           side.limit_is_given ? "give a larger node count, or check the ids"
                               : "ids=label takes numbers of any size");
@@ -201,12 +202,12 @@ class EdgeRowParser {
   [[nodiscard]] float parseWeight(const Field& field) const {
     const auto weight = parseFiniteFloat(field.text);
     if (!weight) {
-      throw file_.errorAt(field.text.data(),
+      throw file_.errorAt(field.text,
                           fmt::format("weight {} {}", shown(field.text), whyNotFinite(field.text)),
                           "weight_column=none reads the edges without weights");
     }
     if (*weight < 0) {
-      throw file_.errorAt(field.text.data(), fmt::format("weight {} is negative", field.text),
+      throw file_.errorAt(field.text, fmt::format("weight {} is negative", field.text),
                           "weights must be 0 or more");
     }
     return *weight;
@@ -216,7 +217,7 @@ class EdgeRowParser {
     const auto time = plan_.dates ? parseIsoDate(field.text) : parseFiniteDouble(field.text);
     if (!time) {
       throw file_.errorAt(
-          field.text.data(),
+          field.text,
           plan_.dates ? fmt::format("time {} is not a date as on the first row", shown(field.text))
                       : fmt::format("time {} {}", shown(field.text), whyNotFinite(field.text)),
           "times are numbers or dates like 2020-01-31; time_column=none leaves them out");

@@ -24,8 +24,9 @@ std::optional<T> parseFinite(std::string_view text) {
     text.remove_prefix(1);
   }
   T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value);
   if (text.empty() || stop != end) {
     return std::nullopt;
   }
@@ -129,8 +130,9 @@ std::string whyNotFinite(std::string_view text) {
     return std::isfinite(*value) ? "is too large for a 32-bit float" : "is not finite";
   }
   long double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value);
   // parseReal knows no number beyond a double's range.
   return stop == end && failure != std::errc::invalid_argument ? "is out of range"
                                                                : "is not a number";

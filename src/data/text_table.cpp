@@ -18,7 +18,21 @@ constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
 bool isNumber(const Field& field) { return parseReal(field.text).has_value(); }
 
 bool isKnown(const Field& field, std::span<const std::string_view> names) {
-  return std::ranges::find(names, lowerCase(field.text)) != names.end();
+  return !field.text.empty() && std::ranges::find(names, lowerCase(field.text)) != names.end();
+}
+
+// Whether the fields count 0, 1, 2, ... after at most one leading field without a name.
+bool countsColumns(std::span<const Field> fields) {
+  constexpr std::size_t kFewest = 4;
+  if (!fields.empty() && fields.front().text.empty()) {
+    fields = fields.subspan(1);
+  }
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (parseInteger(fields[i].text) != static_cast<std::int64_t>(i)) {
+      return false;
+    }
+  }
+  return fields.size() >= kFewest;
 }
 
 // Whether some column holds only numbers in the rows below the first one.
@@ -43,7 +57,7 @@ bool looksLikeHeader(std::span<const Field> first, std::span<const std::string_v
                      const TableRules& rules, TableLayout& layout) {
   const auto known = std::ranges::count_if(
       first, [&](const Field& field) { return isKnown(field, rules.known_names); });
-  if (known >= 2) {
+  if (known >= 2 || (rules.numbered_header && countsColumns(first))) {
     return true;
   }
   if (std::ranges::any_of(first, isNumber)) {
@@ -74,12 +88,14 @@ TextFile::TextFile(std::filesystem::path path)
   }
 }
 
-FilePlace TextFile::placeOf(const char* where) const {
-  const auto lines_before = std::count(text_.data(), where, '\n');
+FilePlace TextFile::placeOf(std::string_view where) const {
+  const auto before = static_cast<std::size_t>(where.data() - text_.data());
+  const auto lines_before = std::ranges::count(text_.substr(0, before), '\n');
   return {.path = path_, .line = static_cast<std::size_t>(lines_before) + 1};
 }
 
-DataError TextFile::errorAt(const char* where, const std::string& message, std::string hint) const {
+DataError TextFile::errorAt(std::string_view where, const std::string& message,
+                            std::string hint) const {
   return {placeOf(where), message, std::move(hint)};
 }
 
@@ -93,8 +109,8 @@ TableLayout studyTable(const TextFile& file, const TableRules& rules) {
   const std::string_view first = lines.front();
   layout.column_count = splitFields(first, layout.delimiter, {}).count;
   if (layout.column_count > kMaxColumns) {
-    throw file.errorAt(first.data(), fmt::format("{} columns; at most {} can be read",
-                                                 layout.column_count, kMaxColumns));
+    throw file.errorAt(
+        first, fmt::format("{} columns; at most {} can be read", layout.column_count, kMaxColumns));
   }
   std::vector<Field> fields(layout.column_count);
   splitRow(file, layout, first, fields);
@@ -119,12 +135,12 @@ void splitRow(const TextFile& file, const TableLayout& layout, std::string_view 
               std::span<Field> fields) {
   const SplitResult split = splitFields(line, layout.delimiter, fields);
   if (!split.problem.empty()) {
-    throw file.errorAt(line.data(), std::string(split.problem),
+    throw file.errorAt(line, std::string(split.problem),
                        "write a quote inside a field twice, and keep each row on one line");
   }
   if (split.count != layout.column_count) {
     throw file.errorAt(
-        line.data(), fmt::format("{} fields found, {} expected", split.count, layout.column_count),
+        line, fmt::format("{} fields found, {} expected", split.count, layout.column_count),
         "every row needs as many fields as the first one; if the delimiter was guessed wrongly, "
         "give it");
   }

@@ -25,10 +25,10 @@ class TextFile {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string_view text() const { return text_; }
-  // The line on which `where`, a position in text(), stands. Counts from the start of the file:
+  // The line on which `where`, a part of text(), begins. Counts from the start of the file:
   // for errors, so that reading need not count lines.
-  [[nodiscard]] FilePlace placeOf(const char* where) const;
-  [[nodiscard]] DataError errorAt(const char* where, const std::string& message,
+  [[nodiscard]] FilePlace placeOf(std::string_view where) const;
+  [[nodiscard]] DataError errorAt(std::string_view where, const std::string& message,
                                   std::string hint = {}) const;
 
  private:
@@ -42,6 +42,8 @@ struct TableRules {
   HeaderRule header = HeaderRule::kAuto;
   // Lower-case column names by which a header is known.
   std::span<const std::string_view> known_names;
+  // Columns may be named by their numbers: 0,1,2,3,... (four at least) is a header too.
+  bool numbered_header = false;
 };
 
 // How the rows of a table look.
@@ -58,7 +60,7 @@ struct TableLayout {
 
 // Studies the first rows. By `HeaderRule::kAuto` the first row is a header when it holds two known
 // names, or no number while some column below it holds only numbers, or one known name and no
-// number. Throws DataError for a file without rows.
+// number; see also `numbered_header`. Throws DataError for a file without rows.
 [[nodiscard]] TableLayout studyTable(const TextFile& file, const TableRules& rules);
 
 // Splits one row into fields.size() == column_count fields. Throws DataError when it has more or

@@ -36,16 +36,18 @@ struct EdgeListOptions {
   // header names as a known pair (src,dst; source,target; from,to; u,v; user,item; ...), else the
   // first two; weight and time are those that the header calls so (weight, w; time, timestamp,
   // year, date, ...), else absent. "none" switches weight or time off.
-  std::string source_column;
-  std::string target_column;
-  std::string weight_column;
-  std::string time_column;
+  // NOLINTBEGIN(readability-redundant-member-init): GCC warns of {.ids = ...} without them
+  std::string source_column{};
+  std::string target_column{};
+  std::string weight_column{};
+  std::string time_column{};
+  // NOLINTEND(readability-redundant-member-init)
   IdRule ids = IdRule::kAuto;
   // How many nodes there are (left ones in a bipartite list); makes ids numbers. Without it the
   // largest number decides.
-  std::optional<std::size_t> node_count;
+  std::optional<std::size_t> node_count = std::nullopt;
   // The same for the right column of a bipartite list.
-  std::optional<std::size_t> right_node_count;
+  std::optional<std::size_t> right_node_count = std::nullopt;
   // Source and target are two kinds of node, each with its own ids (RawEdges::right_ids). `kAuto`
   // then decides for each kind by itself.
   bool bipartite = false;
