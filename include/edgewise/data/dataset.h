@@ -78,6 +78,8 @@ struct Dataset {
   // Class labels where the source has them (-1: none); not used for prediction, shown in reports.
   std::vector<std::int32_t> labels;
   std::optional<OfficialSplit> official;
+  // By which results on this dataset are usually reported; empty: by what the protocol gives.
+  std::vector<std::string> metrics;
   LoadNotes notes;
   // SHA-256 over everything above that can change a result.
   std::string hash;

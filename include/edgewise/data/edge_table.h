@@ -12,12 +12,12 @@
 namespace edgewise {
 
 struct EdgeTable {
-  std::vector<Edge> edges;
-  std::vector<float> weight;
+  std::vector<Edge> edges = {};
+  std::vector<float> weight = {};
   // As given (years, Unix seconds, ...); only the order matters.
-  std::vector<double> time;
+  std::vector<double> time = {};
   // Which planted class an edge belongs to (generated graphs only).
-  std::vector<std::uint8_t> edge_class;
+  std::vector<std::uint8_t> edge_class = {};
 
   [[nodiscard]] std::size_t size() const { return edges.size(); }
   [[nodiscard]] bool empty() const { return edges.empty(); }

@@ -1,4 +1,5 @@
-// From a scorer and held-out edges to metrics: one place that knows which protocol a set of frozen negatives means.
+// From a scorer and held-out edges to metrics: one place that knows which protocol a set of frozen
+// negatives means.
 #pragma once
 
 #include <span>
@@ -30,15 +31,16 @@ class LinkScorer {
                             ProgressSink& progress) const = 0;
 };
 
-// Scores positives and frozen negatives. A shared pool gives auc, ap, hits@K and mrr; candidates of each positive's own
-// give hit@K, ndcg@K and mrr. Throws ConfigError for a metric that the protocol cannot give.
+// Scores positives and frozen negatives. A shared pool gives auc, ap, hits@K and mrr; candidates of
+// each positive's own give hit@K, ndcg@K and mrr. Throws ConfigError for a metric that the protocol
+// cannot give.
 [[nodiscard]] MetricSet evaluateHeldOut(const LinkScorer& scorer, const EdgeTable& positive,
                                         const FrozenNegatives& negative,
                                         std::span<const MetricRequest> requests,
                                         ProgressSink& progress = silentProgress());
 
-// Full ranking on bipartite data: every user with relevant items against all items not in `known`. Gives recall@K,
-// precision@K, hit@K and ndcg@K, a block of users at a time.
+// Full ranking on bipartite data: every user with relevant items against all items not in `known`.
+// Gives recall@K, precision@K, hit@K and ndcg@K, a block of users at a time.
 [[nodiscard]] MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
                                             const MessageEdges& known, const EdgeTable& relevant,
                                             std::span<const MetricRequest> requests,

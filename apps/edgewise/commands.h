@@ -1,0 +1,32 @@
+// The subcommands. Each adds its options to the program and, when it is the one asked for, leaves
+// its work in `Session::action`.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "console.h"
+
+namespace CLI {
+class App;
+}
+
+namespace edgewise::app {
+
+struct Session {
+  Console console;
+  std::optional<std::string> data_root;
+  int threads = 0;
+  std::function<void()> action;
+};
+
+void addTrainCommand(CLI::App& program, Session& session);
+void addEvaluateCommand(CLI::App& program, Session& session);
+void addDatasetsCommand(CLI::App& program, Session& session);
+void addOptionsCommand(CLI::App& program, Session& session);
+
+// --quiet, --json, --data and --threads, which all commands share.
+void addCommonOptions(CLI::App& command, Session& session);
+
+}  // namespace edgewise::app

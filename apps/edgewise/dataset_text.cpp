@@ -1,0 +1,83 @@
+#include "dataset_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "edgewise/util/text.h"
+
+namespace edgewise::app {
+namespace {
+
+constexpr std::size_t kShortHash = 12;
+
+std::string mendedText(const LoadNotes& notes) {
+  std::vector<std::string> parts;
+  const auto put = [&](std::size_t count, const char* what) {
+    if (count > 0) {
+      parts.push_back(fmt::format("{} {}", groupedCount(count), what));
+    }
+  };
+  put(notes.self_loops, "self-loops dropped");
+  put(notes.duplicates, "repeated rows merged");
+  put(notes.mirrored, "edges listed both ways merged");
+  return joinText(parts, ", ");
+}
+
+}  // namespace
+
+std::string describeDataset(const Dataset& dataset) {
+  std::string text = dataset.name + ": ";
+  text += dataset.bipartite
+              ? fmt::format(
+                    "{} users, {} items, {} interactions", groupedCount(dataset.bipartite->users),
+                    groupedCount(dataset.bipartite->items), groupedCount(dataset.edges.size()))
+              : fmt::format("{} nodes, {} {}edges", groupedCount(dataset.node_count),
+                            groupedCount(dataset.edges.size()),
+                            dataset.direction == Direction::kDirected ? "directed " : "");
+  if (!dataset.features.empty()) {
+    text += fmt::format(", {} features ({} nonzeros)", groupedCount(dataset.features.columns()),
+                        groupedCount(dataset.features.nonzeroCount()));
+  }
+  if (dataset.official) {
+    text += fmt::format(
+        ", official split {} / {} / {}", groupedCount(dataset.official->train.size()),
+        groupedCount(dataset.official->valid.size()), groupedCount(dataset.official->test.size()));
+  }
+  text += fmt::format(", data {}", dataset.hash.substr(0, kShortHash));
+  if (const std::string mended = mendedText(dataset.notes); !mended.empty()) {
+    text += "\n  " + mended;
+  }
+  for (const std::string& remark : dataset.notes.remarks) {
+    text += "\n  " + remark;
+  }
+  return text;
+}
+
+nlohmann::ordered_json datasetJson(const Dataset& dataset) {
+  nlohmann::ordered_json json = {{"name", dataset.name},
+                                 {"nodes", dataset.node_count},
+                                 {"edges", dataset.edges.size()},
+                                 {"directed", dataset.direction == Direction::kDirected},
+                                 {"features", dataset.features.columns()},
+                                 {"nonzeros", dataset.features.nonzeroCount()},
+                                 {"hash", dataset.hash},
+                                 {"self_loops", dataset.notes.self_loops},
+                                 {"duplicates", dataset.notes.duplicates},
+                                 {"mirrored", dataset.notes.mirrored},
+                                 {"remarks", dataset.notes.remarks}};
+  if (dataset.bipartite) {
+    json["users"] = dataset.bipartite->users;
+    json["items"] = dataset.bipartite->items;
+  }
+  if (dataset.official) {
+    json["official"] = {{"train", dataset.official->train.size()},
+                        {"valid", dataset.official->valid.size()},
+                        {"test", dataset.official->test.size()},
+                        {"valid_negative", dataset.official->valid_negative.size()},
+                        {"test_negative", dataset.official->test_negative.size()}};
+  }
+  return json;
+}
+
+}  // namespace edgewise::app

@@ -1,0 +1,70 @@
+// edgewise evaluate DIR: make a run's numbers again from its stored options, and compare.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "dataset_text.h"
+#include "edgewise/data/catalogue.h"
+#include "edgewise/ops/backend.h"
+#include "edgewise/training/heuristic_run.h"
+#include "edgewise/training/run_folder.h"
+#include "edgewise/util/text.h"
+#include "run_text.h"
+
+namespace edgewise::app {
+namespace {
+
+void requireSame(const std::string& what, const std::string& stored, const std::string& found,
+                 const std::filesystem::path& folder) {
+  if (stored != found) {
+    throw DataError(fmt::format("{}: the {} has changed since the run (was {}, is {})",
+                                folder.string(), what, stored.substr(0, 12), found.substr(0, 12)),
+                    "restore the data the run was made with, or train again");
+  }
+}
+
+void evaluate(Session& session, const std::string& path) {
+  const RunFolder folder = RunFolder::open(path);
+  RunOptions options;
+  const std::string data_hash = folder.readOptions(options);
+  const nlohmann::ordered_json stored = folder.readJson("metrics.json");
+  setBackendThreads(session.threads > 0 ? session.threads : static_cast<int>(options.threads));
+  ProgressSink& progress = session.console.progress();
+  const Dataset dataset =
+      openDataset(options.data, options.planted, dataRoot(session.data_root), progress);
+  requireSame("data", data_hash, dataset.hash, folder.path());
+  const LinkSplit split =
+      splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
+  requireSame("split", stored.value("/split/hash"_json_pointer, std::string()), split.hash,
+              folder.path());
+  const RunMetrics run = runHeuristic(dataset, split, options, progress);
+  session.console.say(describeDataset(dataset));
+  session.console.say(describeSplit(run) + "\n");
+  session.console.show(metricsTable(run));
+  const bool same =
+      run.toJson()["test"] == stored["test"] && run.toJson()["valid"] == stored["valid"];
+  session.console.say(same ? "\nthe same numbers as stored" : "");
+  if (!same) {
+    session.console.warn("these numbers differ from the stored ones");
+  }
+  nlohmann::ordered_json json = run.toJson();
+  json["same_as_stored"] = same;
+  session.console.showJson(json);
+}
+
+}  // namespace
+
+void addEvaluateCommand(CLI::App& program, Session& session) {
+  CLI::App* command =
+      program.add_subcommand("evaluate", "make a run's numbers again and compare with the stored");
+  const auto folder = std::make_shared<std::string>();
+  command->add_option("DIR", *folder, "a run folder")->required();
+  addCommonOptions(*command, session);
+  command->callback(
+      [&session, folder] { session.action = [&session, folder] { evaluate(session, *folder); }; });
+}
+
+}  // namespace edgewise::app

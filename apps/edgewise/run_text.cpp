@@ -1,0 +1,115 @@
+#include "run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "edgewise/evaluation/summary.h"
+#include "edgewise/util/text.h"
+
+namespace edgewise::app {
+namespace {
+
+// Models in the order they were first run, each with its runs' test metrics.
+struct ModelRuns {
+  std::string model;
+  std::vector<MetricSet> test;
+  std::vector<MetricSet> valid;
+};
+
+std::vector<ModelRuns> groupByModel(std::span<const RunMetrics> runs) {
+  std::vector<ModelRuns> groups;
+  for (const RunMetrics& run : runs) {
+    auto group = std::ranges::find(groups, run.model, &ModelRuns::model);
+    if (group == groups.end()) {
+      groups.push_back({.model = run.model, .test = {}, .valid = {}});
+      group = groups.end() - 1;
+    }
+    group->test.push_back(run.test);
+    group->valid.push_back(run.valid);
+  }
+  return groups;
+}
+
+std::string meanText(const MeanStd& value) {
+  return value.count > 1 ? fmt::format("{:.4f} ± {:.4f}", value.mean, value.std)
+                         : fmt::format("{:.4f}", value.mean);
+}
+
+nlohmann::ordered_json summaryJson(std::span<const MetricSet> runs) {
+  nlohmann::ordered_json json;
+  for (const MetricSummary& summary : summarise(runs)) {
+    json[summary.name] = {
+        {"mean", summary.value.mean}, {"std", summary.value.std}, {"count", summary.value.count}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string describeSplit(const RunMetrics& run) {
+  const SplitSummary& split = run.split;
+  const std::string negatives =
+      split.negatives_per_positive > 0
+          ? fmt::format("{} {} negatives for each", groupedCount(split.negatives_per_positive),
+                        split.negatives)
+          : fmt::format("{} negatives {} / {}", split.negatives, groupedCount(split.valid_negative),
+                        groupedCount(split.test_negative));
+  const std::string audit = run.audit.clean()
+                                ? fmt::format("{} checks, no leaks", run.audit.checks.size())
+                                : fmt::format("{} LEAKS", groupedCount(run.audit.leakCount()));
+  return fmt::format(
+      "split {} (seed {}): {} message, {} valid, {} test edges; {}; split {}\n"
+      "messages at test: {}; audit: {}",
+      split.kind, run.seed, groupedCount(split.message), groupedCount(split.valid),
+      groupedCount(split.test), negatives, split.hash.substr(0, 12), split.message_at_test, audit);
+}
+
+TextTable metricsTable(const RunMetrics& run) {
+  TextTable table({{run.model}, {"valid", Align::kRight}, {"test", Align::kRight}});
+  for (const auto& [name, value] : run.test.values()) {
+    const auto valid = run.valid.find(name);
+    table.addRow({name, valid ? fmt::format("{:.4f}", *valid) : "-",
+                  TextTable::Cell(fmt::format("{:.4f}", value), Ink::kBold)});
+  }
+  return table;
+}
+
+TextTable comparisonTable(std::span<const RunMetrics> runs) {
+  const std::vector<ModelRuns> groups = groupByModel(runs);
+  std::vector<TextTable::Column> columns = {{"model"}, {"runs", Align::kRight}};
+  std::vector<std::vector<MetricSummary>> rows;
+  std::vector<double> best;
+  for (const ModelRuns& group : groups) {
+    rows.push_back(summarise(group.test));
+    for (std::size_t i = 0; i < rows.back().size(); ++i) {
+      if (rows.size() == 1) {
+        columns.push_back({"test " + rows.back()[i].name, Align::kRight});
+        best.push_back(rows.back()[i].value.mean);
+      }
+      best[i] = std::max(best[i], rows.back()[i].value.mean);
+    }
+  }
+  TextTable table(std::move(columns));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::vector<TextTable::Cell> cells = {groups[row].model,
+                                          std::to_string(groups[row].test.size())};
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      const MeanStd& value = rows[row][i].value;
+      cells.emplace_back(meanText(value), value.mean == best[i] ? Ink::kBold : Ink::kPlain);
+    }
+    table.addRow(std::move(cells));
+  }
+  return table;
+}
+
+nlohmann::ordered_json comparisonJson(std::span<const RunMetrics> runs) {
+  nlohmann::ordered_json json;
+  for (const ModelRuns& group : groupByModel(runs)) {
+    json[group.model] = {{"valid", summaryJson(group.valid)}, {"test", summaryJson(group.test)}};
+  }
+  return json;
+}
+
+}  // namespace edgewise::app

@@ -1,0 +1,56 @@
+// Everything that decides a run, in one struct that binds to dotted keys. A run folder stores it
+// whole; the same options and seed give the same numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "edgewise/data/link_split.h"
+#include "edgewise/data/open_dataset.h"
+#include "edgewise/data/planted.h"
+#include "edgewise/evaluation/metric_set.h"
+#include "edgewise/graph/heuristics.h"
+#include "edgewise/util/options.h"
+
+namespace edgewise {
+
+struct EvaluationOptions {
+  std::string metrics = "auto";
+  std::string full_metrics;
+  void bind(OptionSet& set);
+};
+
+// Settings of the heuristics as options.
+struct HeuristicSettings {
+  double katz_beta = 0;
+  std::int64_t katz_length = 0;
+  double ppr_restart = 0.15;
+  void bind(OptionSet& set);
+  [[nodiscard]] HeuristicOptions resolve() const;
+};
+
+struct RunOptions {
+  DataOptions data;
+  PlantedOptions planted;
+  SplitOptions split;
+  NegativeOptions negatives;
+  HeuristicSettings heuristic;
+  EvaluationOptions evaluation;
+  std::string model = "ra";
+  std::int64_t seed = 0;
+  std::int64_t threads = 0;
+
+  // All options by key; refers to this object.
+  [[nodiscard]] OptionSet bind();
+};
+
+// The seed of the split: its own where given, else the run's.
+[[nodiscard]] std::uint64_t splitSeed(const RunOptions& options);
+
+// The metrics of a run: as asked for, or what is usual for the dataset and its negatives.
+[[nodiscard]] std::vector<MetricRequest> resolveMetrics(const EvaluationOptions& options,
+                                                        const Dataset& dataset,
+                                                        const FrozenNegatives& negatives);
+
+}  // namespace edgewise
