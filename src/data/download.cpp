@@ -154,18 +154,16 @@ class Transfer {
   }
 
   void take(std::string_view bytes) {
-    if (!task_) {
-      begin();
-    }
+    ProgressTask& task = task_ ? *task_ : begin();
     received_ += bytes.size();
     if (request_.size && received_ > *request_.size) {
       throwWrongSize(fmt::format("more than the {} bytes", *request_.size));
     }
     file_.write(bytes);
-    task_->advance(bytes.size());
+    task.advance(bytes.size());
   }
 
-  void begin() {
+  ProgressTask& begin() {
     const auto announced = handle_.get<curl_off_t>(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T);
     if (announced >= 0) {
       announced_ = static_cast<std::uint64_t>(announced);
@@ -173,8 +171,8 @@ class Transfer {
     if (request_.size && announced_ && *announced_ != *request_.size) {
       throwWrongSize(fmt::format("{} bytes instead of the {}", *announced_, *request_.size));
     }
-    task_.emplace(progress_, request_.target.filename().string(),
-                  request_.size.value_or(announced_.value_or(0)));
+    return task_.emplace(progress_, request_.target.filename().string(),
+                         request_.size.value_or(announced_.value_or(0)));
   }
 
   [[noreturn]] void throwWrongSize(const std::string& what) const {
