@@ -1,0 +1,353 @@
+// The program as a user meets it: words in, tables, files and exit codes out.
+#include "support/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "edgewise/util/rng.h"
+
+namespace edgewise {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Outcome;
+using testing::ProgramRun;
+using testing::readText;
+using testing::runProgram;
+using testing::TempFolder;
+
+// A small social network with names as ids: two circles of friends and a bridge.
+std::string friends() {
+  std::string text = "who,whom\n";
+  for (const std::string_view circle : {"a", "b"}) {
+    for (int i = 0; i < 12; ++i) {
+      for (int j = i + 1; j < 12; ++j) {
+        if ((i * 7 + j * 3) % 4 != 0) {
+          text += std::string(circle) + std::to_string(i) + "," + std::string(circle) +
+                  std::to_string(j) + "\n";
+        }
+      }
+    }
+  }
+  return text + "a0,b0\n";
+}
+
+nlohmann::json metricsOf(const std::filesystem::path& folder) {
+  return nlohmann::json::parse(readText(folder / "metrics.json"));
+}
+
+TEST(Program, ShowsVersionAndHelp) {
+  const Outcome version = runProgram({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, HasSubstr("edgewise 0."));
+  EXPECT_THAT(version.out, HasSubstr("libtorch"));
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--help"},
+                                             {"train", "--help"},
+                                             {"evaluate", "--help"},
+                                             {"datasets", "--help"},
+                                             {"options", "--help"}}) {
+    const Outcome help = runProgram(words);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.out, HasSubstr("--help"));
+    EXPECT_THAT(help.out, Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(Program, SuggestsTheNearestCommandOptionAndKey) {
+  const Outcome command = runProgram({"trian"});
+  EXPECT_EQ(command.code, 2);
+  EXPECT_THAT(command.err, HasSubstr("unknown command 'trian'"));
+  EXPECT_THAT(command.err, HasSubstr("did you mean 'train'?"));
+  const Outcome option = runProgram({"train", "--dataste", "cora"});
+  EXPECT_EQ(option.code, 2);
+  EXPECT_THAT(option.err, HasSubstr("unknown option '--dataste'"));
+  EXPECT_THAT(option.err, HasSubstr("did you mean '--dataset'?"));
+  const Outcome key = runProgram({"train", "--dataset", "planted", "--set", "split.tets=0.1"});
+  EXPECT_EQ(key.code, 2);
+  EXPECT_THAT(key.err, HasSubstr("unknown option 'split.tets'"));
+  EXPECT_THAT(key.err, HasSubstr("split.test"));
+  const Outcome model = runProgram({"train", "--dataset", "planted", "--model", "jacard"});
+  EXPECT_EQ(model.code, 2);
+  EXPECT_THAT(model.err, HasSubstr("did you mean 'jaccard'?"));
+  const Outcome dataset = runProgram({"train", "--dataset", "coar"});
+  EXPECT_EQ(dataset.code, 2);
+  EXPECT_THAT(dataset.err, HasSubstr("cora"));
+  const Outcome nothing = runProgram({"train"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("no data given"));
+}
+
+TEST(Program, ScoresAnEdgeListOfNames) {
+  const TempFolder folder;
+  const std::string edges = folder.write("friends.csv", friends()).string();
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome = runProgram({"train", "--edges", edges, "--model", "ra", "--out", out,
+                                      "--set", "split.test=0.2", "split.valid=0.1"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("friends: 24 nodes"));
+  EXPECT_THAT(outcome.out, HasSubstr("no leaks"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(outcome.err, "");
+  const nlohmann::json metrics = metricsOf(out);
+  EXPECT_EQ(metrics["model"], "ra");
+  EXPECT_EQ(metrics["audit"]["leaks"], 0);
+  EXPECT_EQ(metrics["split"]["message_at_test"], "train");
+  EXPECT_GT(metrics["test"]["auc"], 0.8);
+  const nlohmann::json options =
+      nlohmann::json::parse(readText(folder.path() / "run" / "options.json"));
+  EXPECT_EQ(options["options"]["split"]["test"], 0.2);
+  EXPECT_EQ(options["data_hash"], metrics["data_hash"]);
+  EXPECT_THAT(readText(folder.path() / "run" / "log.txt"), HasSubstr("finished"));
+}
+
+TEST(Program, PrintsOnlyJsonWhenAsked) {
+  const TempFolder folder;
+  const std::string edges = folder.write("friends.csv", friends()).string();
+  const Outcome outcome = runProgram({"train", "--edges", edges, "--model", "cn", "--json", "--out",
+                                      (folder.path() / "run").string()});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json printed = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(printed, metricsOf(folder.path() / "run"));
+  EXPECT_TRUE(nlohmann::json::parse(runProgram({"options", "--json"}).out).is_array());
+  EXPECT_TRUE(nlohmann::json::parse(runProgram({"datasets", "--json"}).out).is_array());
+}
+
+TEST(Program, GivesTheSameNumbersForAnyThreadCount) {
+  const TempFolder folder;
+  for (const char* model : {"ra", "katz", "ppr"}) {
+    std::vector<nlohmann::json> results;
+    for (const char* threads : {"1", "2"}) {
+      const std::string out = (folder.path() / (std::string(model) + threads)).string();
+      ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--model", model, "--threads", threads,
+                            "--out", out, "--quiet"})
+                    .code,
+                0);
+      results.push_back(metricsOf(out));
+    }
+    EXPECT_EQ(results[0]["test"], results[1]["test"]) << model;
+    EXPECT_EQ(results[0]["valid"], results[1]["valid"]) << model;
+    EXPECT_EQ(results[0]["split"]["hash"], results[1]["split"]["hash"]);
+  }
+}
+
+TEST(Program, EvaluateMakesTheStoredNumbersAgain) {
+  const TempFolder folder;
+  const auto edges = folder.write("friends.csv", friends());
+  const std::string out = (folder.path() / "run").string();
+  ASSERT_EQ(runProgram({"train", "--edges", edges.string(), "--out", out}).code, 0);
+  const Outcome again = runProgram({"evaluate", out});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("the same numbers as stored"));
+  (void)folder.write("friends.csv", friends() + "a0,b5\n");
+  const Outcome changed = runProgram({"evaluate", out});
+  EXPECT_EQ(changed.code, 3);
+  EXPECT_THAT(changed.err, HasSubstr("the data has changed since the run"));
+}
+
+TEST(Program, ComparesModelsOverSeeds) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "cmp").string();
+  const Outcome outcome = runProgram(
+      {"train", "--dataset", "planted", "--model", "cn,pa", "--seeds", "2", "--out", out});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("±"));
+  const nlohmann::json summary =
+      nlohmann::json::parse(readText(folder.path() / "cmp/summary.json"));
+  EXPECT_EQ(summary["cn"]["test"]["auc"]["count"], 2);
+  EXPECT_NE(metricsOf(folder.path() / "cmp/cn/seed-0")["split"]["hash"],
+            metricsOf(folder.path() / "cmp/cn/seed-1")["split"]["hash"]);
+  EXPECT_EQ(metricsOf(folder.path() / "cmp/cn/seed-1")["split"]["hash"],
+            metricsOf(folder.path() / "cmp/pa/seed-1")["split"]["hash"]);
+}
+
+TEST(Program, DryRunWritesNothing) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome =
+      runProgram({"train", "--dataset", "planted", "--model", "katz", "--dry-run", "--out", out});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("heuristic.katz_beta"));
+  EXPECT_THAT(outcome.out, HasSubstr("about"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Program, NeverOverwritesARunUnasked) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const std::vector<std::string> words = {"train", "--dataset", "planted", "--out", out};
+  ASSERT_EQ(runProgram(words).code, 0);
+  const std::string before = readText(folder.path() / "run/metrics.json");
+  const Outcome refused = runProgram(words);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("holds a run already"));
+  EXPECT_EQ(readText(folder.path() / "run/metrics.json"), before);
+  std::vector<std::string> forced = words;
+  forced.emplace_back("--overwrite");
+  EXPECT_EQ(runProgram(forced).code, 0);
+  (void)folder.write("other/thesis.txt", "mine");
+  const Outcome foreign = runProgram({"train", "--dataset", "planted", "--out",
+                                      (folder.path() / "other").string(), "--overwrite"});
+  EXPECT_EQ(foreign.code, 2);
+  EXPECT_EQ(readText(folder.path() / "other/thesis.txt"), "mine");
+}
+
+struct BadInput {
+  std::string name;
+  std::string content;
+  std::string message;
+};
+
+class ProgramWithBadInput : public ::testing::TestWithParam<BadInput> {};
+
+TEST_P(ProgramWithBadInput, SaysWhatWhereAndWhatToDo) {
+  const TempFolder folder;
+  const std::string edges = folder.write("edges.csv", GetParam().content).string();
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome = runProgram({"train", "--edges", edges, "--out", out});
+  EXPECT_EQ(outcome.code, 3) << outcome.out;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().message));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+INSTANTIATE_TEST_SUITE_P(Edges, ProgramWithBadInput,
+                         ::testing::Values(BadInput{"Empty", "", "edges.csv"},
+                                           BadInput{"OnlyAHeader", "src,dst\n", "edges.csv"},
+                                           BadInput{"Ragged", "src,dst\n0,1\n2\n", "edges.csv:3"},
+                                           BadInput{"TruncatedGzip", "\x1f\x8b\x08", "truncated"},
+                                           BadInput{"OnlyLoops", "0,0\n1,1\n", "no edges left"},
+                                           BadInput{"TooFewEdges", "0,1\n", "leaves no"}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Program, SaysWhichFileIsMissing) {
+  const Outcome outcome = runProgram({"train", "--edges", "/no/such/file.csv"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.csv: no such file"));
+  const Outcome folder = runProgram({"evaluate", "/no/such/run"});
+  EXPECT_EQ(folder.code, 3);
+  EXPECT_THAT(folder.err, HasSubstr("no such run folder"));
+}
+
+TEST(Program, ReportsLoopsAndRepeatsButGoesOn) {
+  const TempFolder folder;
+  const std::string edges =
+      folder.write("friends.csv", friends() + "a0,a1\na0,a1\nb3,b3\n").string();
+  const Outcome outcome =
+      runProgram({"train", "--edges", edges, "--out", (folder.path() / "run").string()});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1 self-loops dropped"));
+  EXPECT_THAT(outcome.out, HasSubstr("repeated rows merged"));
+}
+
+TEST(Program, RefusesADivergentKatz) {
+  const TempFolder folder;
+  const Outcome outcome =
+      runProgram({"train", "--dataset", "planted", "--model", "katz", "--set",
+                  "heuristic.katz_beta=0.9", "--out", (folder.path() / "run").string()});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("0.9"));
+}
+
+TEST(Program, SurvivesADamagedRunFolder) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--out", out}).code, 0);
+  const std::string options = readText(folder.path() / "run/options.json");
+  (void)folder.write("run/options.json", options.substr(0, options.size() / 2));
+  EXPECT_EQ(runProgram({"evaluate", out}).code, 3);
+  nlohmann::json newer = nlohmann::json::parse(options);
+  newer["format"] = 99;
+  (void)folder.write("run/options.json", newer.dump());
+  const Outcome outcome = runProgram({"evaluate", out});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("newer edgewise"));
+}
+
+// A limit on file size stands in for a full disk.
+TEST(Program, EndsWithFourWhenTheDiskIsFullAndLeavesNothingHalfWritten) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome = runProgram({"train", "--dataset", "planted", "--out", out}, [] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{.rlim_cur = 700, .rlim_max = 700};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  });
+  EXPECT_EQ(outcome.code, 4) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/options.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/metrics.json"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "run")) {
+    EXPECT_EQ(entry.path().filename(), "log.txt");
+  }
+}
+
+TEST(Program, StopsOnInterrupt) {
+  const TempFolder folder;
+  ProgramRun run({"train", "--dataset", "planted", "--model", "ppr", "--set", "planted.nodes=60000",
+                  "--threads", "1", "--out", (folder.path() / "run").string()});
+  // Work has begun when the run folder appears; scoring then takes far longer than the signal.
+  while (run.running() && !std::filesystem::exists(folder.path() / "run/options.json")) {
+    ::usleep(1000);
+  }
+  ::kill(run.child(), SIGINT);
+  const Outcome outcome = run.wait();
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/metrics.json"));
+}
+
+TEST(Program, CutsByTimeAndByNodes) {
+  const TempFolder folder;
+  std::string text = "src,dst,time\n";
+  RngStream random(1, "edges");
+  for (int i = 0; i < 600; ++i) {
+    text += std::to_string(random.below(80)) + "," + std::to_string(random.below(80)) + "," +
+            std::to_string(1000 + i) + "\n";
+  }
+  const std::string edges = folder.write("calls.csv", text).string();
+  for (const std::string kind : {"time", "nodes", "random"}) {
+    const std::string out = (folder.path() / kind).string();
+    const Outcome outcome = runProgram({"train", "--edges", edges, "--out", out, "--set",
+                                        "split.kind=" + kind, "split.test=0.2", "split.valid=0.1"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(metricsOf(out)["audit"]["leaks"], 0) << kind;
+    EXPECT_EQ(metricsOf(out)["split"]["kind"], kind);
+  }
+}
+
+TEST(Program, RecommendsOnBipartiteData) {
+  const TempFolder folder;
+  std::string text = "user,item\n";
+  RngStream random(2, "edges");
+  for (int user = 0; user < 60; ++user) {
+    for (int i = 0; i < 12; ++i) {
+      text += "u" + std::to_string(user) + ",i" + std::to_string(random.below(150)) + "\n";
+    }
+  }
+  const std::string edges = folder.write("buys.csv", text).string();
+  const std::string out = (folder.path() / "run").string();
+  const Outcome outcome =
+      runProgram({"train", "--edges", edges, "--bipartite", "--model", "ppr", "--out", out, "--set",
+                  "negatives.per_positive=50", "evaluation.full_metrics=recall@20,ndcg@20"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json metrics = metricsOf(out);
+  EXPECT_TRUE(metrics["test"].contains("hit@10"));
+  EXPECT_TRUE(metrics["test"].contains("recall@20"));
+  EXPECT_EQ(metrics["split"]["kind"], "per_user");
+  const Outcome useless = runProgram({"train", "--edges", edges, "--bipartite", "--model", "cn"});
+  EXPECT_EQ(useless.code, 2);
+  EXPECT_THAT(useless.err, HasSubstr("pa, katz or ppr"));
+}
+
+TEST(Program, LeavesAnUnwritablePlaceAlone) {
+  const TempFolder folder;
+  const std::string file = folder.write("file", "x").string();
+  const Outcome outcome = runProgram({"train", "--dataset", "planted", "--out", file + "/run"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write to this folder"));
+}
+
+}  // namespace
+}  // namespace edgewise
