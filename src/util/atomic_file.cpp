@@ -70,6 +70,11 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
+const std::filesystem::path& AtomicFile::written() {
+  flush();
+  return temporary_;
+}
+
 void AtomicFile::commit() {
   flush();
   if (::fsync(descriptor_) != 0) {

@@ -22,6 +22,9 @@ class AtomicFile {
   ~AtomicFile();
 
   void write(std::string_view bytes);
+  // Flushes, and names the temporary file that holds all that was written: for a check of the
+  // content before `commit`.
+  [[nodiscard]] const std::filesystem::path& written();
   // Flushes, syncs and renames. Call once, last.
   void commit();
 
