@@ -80,7 +80,7 @@ struct SplitOptions {
   void bind(OptionSet& set);
 };
 
-struct NegativeOptions {
+struct NegativeSettings {
   std::string kind = "auto";
   std::int64_t per_positive = -1;
   double power = 0.75;
@@ -91,7 +91,7 @@ struct NegativeOptions {
 // same split on any machine. Throws ConfigError when the kind does not fit the data (no times, no
 // official split, not bipartite) and DataError when a role would come out empty.
 [[nodiscard]] LinkSplit splitLinks(const Dataset& dataset, const SplitOptions& split,
-                                   const NegativeOptions& negatives, std::uint64_t seed,
+                                   const NegativeSettings& negatives, std::uint64_t seed,
                                    ProgressSink& progress = silentProgress());
 
 // What may carry messages when validation edges are scored.

@@ -34,7 +34,7 @@ struct RunOptions {
   DataOptions data;
   PlantedOptions planted;
   SplitOptions split;
-  NegativeOptions negatives;
+  NegativeSettings negatives;
   HeuristicSettings heuristic;
   EvaluationOptions evaluation;
   std::string model = "ra";

@@ -1,0 +1,272 @@
+#include "edgewise/data/link_split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "edgewise/data/planted.h"
+#include "edgewise/util/parallel.h"
+#include "edgewise/util/rng.h"
+#include "support/test_support.h"
+
+namespace edgewise {
+namespace {
+
+using testing::expectFailure;
+
+std::set<std::uint64_t> keysOf(const std::vector<Edge>& edges,
+                               Direction direction = Direction::kUndirected) {
+  std::set<std::uint64_t> keys;
+  for (const Edge& edge : edges) {
+    keys.insert(edgeKey(direction == Direction::kUndirected ? canonical(edge) : edge));
+  }
+  return keys;
+}
+
+bool disjoint(const std::set<std::uint64_t>& left, const std::set<std::uint64_t>& right) {
+  return std::ranges::none_of(left, [&](std::uint64_t key) { return right.contains(key); });
+}
+
+Dataset randomGraph(std::size_t nodes, std::size_t rows,
+                    Direction direction = Direction::kUndirected) {
+  DatasetParts parts;
+  parts.name = "random";
+  parts.direction = direction;
+  parts.raw.ids = IdMap::numbers(nodes);
+  RngStream random(nodes + rows, "graph");
+  for (std::size_t i = 0; i < rows; ++i) {
+    parts.raw.table.edges.push_back(makeEdge(static_cast<std::uint32_t>(random.below(nodes)),
+                                             static_cast<std::uint32_t>(random.below(nodes))));
+    parts.raw.table.time.push_back(static_cast<double>(random.below(50)));
+  }
+  return makeDataset(std::move(parts));
+}
+
+Dataset shoppers(std::size_t users, std::size_t items) {
+  DatasetParts parts;
+  parts.name = "shoppers";
+  parts.raw.ids = IdMap::numbers(users);
+  parts.raw.right_ids = IdMap::numbers(items);
+  RngStream random(3, "shoppers");
+  for (std::uint32_t user = 0; user < users; ++user) {
+    for (std::uint64_t i = 0; i < 1 + user % 15; ++i) {
+      parts.raw.table.edges.push_back(
+          makeEdge(user, static_cast<std::uint32_t>(random.below(items))));
+    }
+  }
+  return makeDataset(std::move(parts));
+}
+
+// Nothing is lost, nothing stands in two roles, negatives are non-edges.
+void expectSound(const Dataset& dataset, const LinkSplit& split) {
+  const auto message = keysOf(split.training.message.table.edges, dataset.direction);
+  const auto valid = keysOf(split.training.valid.positive.edges, dataset.direction);
+  const auto test = keysOf(split.test.positive.edges, dataset.direction);
+  const auto at_valid = keysOf(split.training.revealed_at_valid.table.edges, dataset.direction);
+  const auto at_test = keysOf(split.revealed_at_test.table.edges, dataset.direction);
+  const std::vector<const std::set<std::uint64_t>*> roles = {&message, &valid, &test, &at_valid,
+                                                             &at_test};
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    total += roles[i]->size();
+    for (std::size_t j = i + 1; j < roles.size(); ++j) {
+      EXPECT_TRUE(disjoint(*roles[i], *roles[j])) << i << " and " << j;
+    }
+  }
+  EXPECT_EQ(total, dataset.edges.size());
+  const auto known = keysOf(dataset.edges.edges, dataset.direction);
+  for (const FrozenNegatives* negative : {&split.training.valid.negative, &split.test.negative}) {
+    EXPECT_FALSE(negative->edges.empty());
+    EXPECT_TRUE(disjoint(keysOf(negative->edges, dataset.direction), known));
+    for (const Edge& edge : negative->edges) {
+      EXPECT_NE(edge.src, edge.dst);
+    }
+  }
+}
+
+TEST(SplitLinks, CutsAtRandomByTheGivenShares) {
+  const Dataset dataset = randomGraph(200, 1200);
+  const LinkSplit split = splitLinks(dataset, {}, {}, 5);
+  EXPECT_EQ(split.kind, "random");
+  expectSound(dataset, split);
+  const auto edges = static_cast<double>(dataset.edges.size());
+  EXPECT_EQ(split.training.valid.positive.size(), static_cast<std::size_t>(0.05 * edges));
+  EXPECT_EQ(split.test.positive.size(), static_cast<std::size_t>(0.10 * edges));
+  EXPECT_EQ(split.test.negative.edges.size(), split.test.positive.size());
+  EXPECT_EQ(keysOf(split.test.negative.edges).size(), split.test.negative.edges.size());
+  EXPECT_TRUE(
+      disjoint(keysOf(split.test.negative.edges), keysOf(split.training.valid.negative.edges)));
+  EXPECT_EQ(split.training.supervision.table.edges, split.training.message.table.edges);
+}
+
+TEST(SplitLinks, DependsOnTheSeedAndNothingElse) {
+  const Dataset dataset = randomGraph(200, 1200);
+  setThreadCount(1);
+  const LinkSplit first = splitLinks(dataset, {}, {}, 5);
+  setThreadCount(2);
+  EXPECT_EQ(splitLinks(dataset, {}, {}, 5).hash, first.hash);
+  setThreadCount(0);
+  EXPECT_NE(splitLinks(dataset, {}, {}, 6).hash, first.hash);
+  EXPECT_NE(splitLinks(dataset, {.test = 0.2}, {}, 5).hash, first.hash);
+  EXPECT_NE(splitLinks(dataset, {}, {.kind = "degree"}, 5).hash, first.hash);
+  EXPECT_EQ(splitHash(first), first.hash);
+}
+
+TEST(SplitLinks, LetsThePastPredictTheFuture) {
+  const Dataset dataset = randomGraph(200, 1200);
+  const LinkSplit split = splitLinks(dataset, {.kind = "time", .valid = 0.2, .test = 0.2}, {}, 0);
+  expectSound(dataset, split);
+  const auto last = [](const EdgeTable& table) { return *std::ranges::max_element(table.time); };
+  const auto first = [](const EdgeTable& table) { return *std::ranges::min_element(table.time); };
+  EXPECT_LT(last(split.training.message.table), first(split.training.valid.positive));
+  EXPECT_LT(last(split.training.valid.positive), first(split.test.positive));
+}
+
+TEST(SplitLinks, HidesHeldOutNodesUntilTheirTime) {
+  const Dataset dataset = randomGraph(300, 2000);
+  const LinkSplit split = splitLinks(dataset, {.kind = "nodes", .valid = 0.1, .test = 0.1}, {}, 1);
+  expectSound(dataset, split);
+  std::set<NodeId> trained;
+  for (const Edge& edge : split.training.message.table.edges) {
+    trained.insert(edge.src);
+    trained.insert(edge.dst);
+  }
+  for (const EdgeTable* table : {&split.training.valid.positive, &split.test.positive}) {
+    for (const Edge& edge : table->edges) {
+      EXPECT_FALSE(trained.contains(edge.src) && trained.contains(edge.dst));
+    }
+  }
+  EXPECT_FALSE(split.revealed_at_test.table.empty());
+  EXPECT_EQ(messagesAtTest(split, "train").table.size(),
+            split.training.message.table.size() + split.training.revealed_at_valid.table.size() +
+                split.revealed_at_test.table.size());
+}
+
+TEST(SplitLinks, KeepsATrainingItemForEveryUser) {
+  const Dataset dataset = shoppers(100, 400);
+  const LinkSplit split = splitLinks(dataset, {}, {.per_positive = 30}, 2);
+  EXPECT_EQ(split.kind, "per_user");
+  expectSound(dataset, split);
+  std::set<NodeId> users;
+  for (const Edge& edge : split.training.message.table.edges) {
+    users.insert(edge.src);
+  }
+  EXPECT_EQ(users.size(), 100U);
+  EXPECT_EQ(split.test.negative.per_positive, 30U);
+  ASSERT_EQ(split.test.negative.edges.size(), 30 * split.test.positive.size());
+  for (std::size_t i = 0; i < split.test.negative.edges.size(); ++i) {
+    const Edge edge = split.test.negative.edges[i];
+    EXPECT_EQ(edge.src, split.test.positive.edges[i / 30].src);
+    EXPECT_GE(index(edge.dst), 100U);
+  }
+}
+
+TEST(SplitLinks, TakesOfficialSplitsAsTheyAre) {
+  Dataset dataset = randomGraph(50, 300);
+  dataset.official = OfficialSplit{.train = {.edges = {makeEdge(1, 0), makeEdge(3, 2)}},
+                                   .valid = {.edges = {makeEdge(5, 4)}},
+                                   .test = {.edges = {makeEdge(7, 6)}},
+                                   .valid_negative = {makeEdge(9, 8)},
+                                   .test_negative = {makeEdge(11, 10), makeEdge(13, 12)}};
+  const LinkSplit split = splitLinks(dataset, {}, {}, 0);
+  EXPECT_EQ(split.kind, "official");
+  EXPECT_EQ(split.test.positive.edges.front(), makeEdge(7, 6));
+  EXPECT_EQ(split.test.negative.kind, "official");
+  EXPECT_EQ(split.test.negative.edges.size(), 2U);
+  EXPECT_EQ(messagesAtTest(split, "train").table.size(), 2U);
+  EXPECT_EQ(messagesAtTest(split, "train+valid").table.size(), 3U);
+}
+
+TEST(SplitLinks, CarvesValidationWhereNoneWasPublished) {
+  Dataset dataset = shoppers(100, 60);
+  OfficialSplit official;
+  for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
+    const std::vector<std::size_t> one = {row};
+    (row % 5 == 0 ? official.test : official.train)
+        .edges.push_back(dataset.edges.select(one).edges.front());
+  }
+  dataset.official = official;
+  const LinkSplit split = splitLinks(dataset, {}, {.per_positive = 10}, 0);
+  expectSound(dataset, split);
+  EXPECT_EQ(split.test.positive.edges, official.test.edges);
+  EXPECT_NEAR(static_cast<double>(split.training.valid.positive.size()),
+              0.1 * static_cast<double>(dataset.edges.size()), 1.0);
+  EXPECT_EQ(split.notes.size(), 1U);
+}
+
+TEST(SplitLinks, KeepsContextEdgesAsMessagesAndDrawsNegativesAmongTargets) {
+  const Dataset dataset = makePlanted({});
+  const LinkSplit split = splitLinks(dataset, {}, {}, 0);
+  std::set<NodeId> ends;
+  for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
+    if (dataset.isTarget(row)) {
+      ends.insert(dataset.edges.edges[row].src);
+      ends.insert(dataset.edges.edges[row].dst);
+    }
+  }
+  const auto context = [&](const EdgeTable& table) {
+    return std::ranges::count_if(table.edge_class, [&](std::uint8_t edge_class) {
+      return !dataset.edge_classes[edge_class].target;
+    });
+  };
+  EXPECT_EQ(context(split.training.supervision.table), 0);
+  EXPECT_EQ(context(split.training.valid.positive), 0);
+  EXPECT_EQ(context(split.test.positive), 0);
+  EXPECT_EQ(context(split.training.message.table), context(dataset.edges));
+  for (const Edge& edge : split.test.negative.edges) {
+    EXPECT_TRUE(ends.contains(edge.src) && ends.contains(edge.dst));
+  }
+}
+
+TEST(SplitLinks, DrawsDegreeWeightedAndHardNegatives) {
+  const Dataset dataset = randomGraph(200, 1500);
+  for (const std::string kind : {"degree", "hard"}) {
+    const LinkSplit split = splitLinks(dataset, {}, {.kind = kind}, 1);
+    expectSound(dataset, split);
+    EXPECT_EQ(split.test.negative.kind, kind);
+  }
+  const LinkSplit hard = splitLinks(dataset, {}, {.kind = "hard", .per_positive = 20}, 1);
+  EXPECT_EQ(hard.test.negative.per_positive, 20U);
+  for (std::size_t i = 0; i < hard.test.negative.edges.size(); ++i) {
+    const Edge negative = hard.test.negative.edges[i];
+    const Edge positive = hard.test.positive.edges[i / 20];
+    EXPECT_TRUE(negative.src == positive.src || negative.dst == positive.dst ||
+                negative.src == positive.dst || negative.dst == positive.src);
+  }
+}
+
+TEST(SplitLinks, KeepsDirectedEdgesApart) {
+  const Dataset dataset = randomGraph(100, 1500, Direction::kDirected);
+  expectSound(dataset, splitLinks(dataset, {}, {}, 3));
+}
+
+TEST(SplitLinks, SaysWhenAKindDoesNotFitTheData) {
+  Dataset dataset = randomGraph(50, 300);
+  expectFailure<ConfigError>([&] { (void)splitLinks(dataset, {.kind = "per_user"}, {}, 0); },
+                             "not bipartite");
+  expectFailure<ConfigError>([&] { (void)splitLinks(dataset, {.kind = "official"}, {}, 0); },
+                             "no official split");
+  expectFailure<ConfigError>([&] { (void)splitLinks(dataset, {.valid = 0.5, .test = 0.5}, {}, 0); },
+                             "leave nothing to train on");
+  dataset.edges.time.clear();
+  expectFailure<ConfigError>([&] { (void)splitLinks(dataset, {.kind = "time"}, {}, 0); },
+                             "has no times");
+  expectFailure<DataError>([&] { (void)splitLinks(dataset, {.valid = 0.0}, {}, 0); },
+                           "leaves no validation edges");
+}
+
+TEST(MessageGraph, HoldsTheMessagesAndNothingElse) {
+  const Dataset dataset = randomGraph(100, 500);
+  const LinkSplit split = splitLinks(dataset, {}, {}, 0);
+  const CsrGraph graph = messageGraph(dataset, split.training.message);
+  EXPECT_EQ(graph.nodeCount(), 100U);
+  EXPECT_EQ(graph.entryCount(), 2 * split.training.message.table.size());
+  for (const Edge& edge : split.test.positive.edges) {
+    EXPECT_FALSE(graph.hasEdge(edge.src, edge.dst));
+  }
+}
+
+}  // namespace
+}  // namespace edgewise
