@@ -132,7 +132,7 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
   run.time.emplace_back("audit_s", audit_watch.seconds());
   const Stopwatch valid_watch;
   run.valid = heuristic.score(
-      {at_valid, split.training.valid.positive, split.training.valid.negative}, run);
+      {at_valid, at_valid, split.training.valid.positive, split.training.valid.negative}, run);
   run.time.emplace_back("valid_s", valid_watch.seconds());
   const Stopwatch test_watch;
   run.test = heuristic.score({at_test, before_test, split.test.positive, split.test.negative}, run);

@@ -32,8 +32,8 @@ HeuristicOptions HeuristicSettings::resolve() const {
 OptionSet RunOptions::bind() {
   OptionSet set;
   std::vector<std::string> models;
-  for (const Heuristic heuristic : allHeuristics()) {
-    models.emplace_back(heuristicName(heuristic));
+  for (const Heuristic each : allHeuristics()) {
+    models.emplace_back(heuristicName(each));
   }
   set.add("model.kind", model, std::move(models), "what scores the pairs");
   set.add("run.seed", seed, {0, std::int64_t{1} << 62},
