@@ -130,10 +130,8 @@ class NegativeFreezer {
       valid.edges = dataset_.official->valid_negative;
       test.edges = dataset_.official->test_negative;
     } else if (plan.kind == "hard") {
-      valid.edges = hardFor(valid_positive, plan.per_positive, messagesAtValid(split_.training),
-                            "negatives.valid");
-      test.edges = hardFor(test_positive, plan.per_positive, messagesAtValid(split_.training),
-                           "negatives.test");
+      valid.edges = hardFor(valid_positive, plan.per_positive, "negatives.valid");
+      test.edges = hardFor(test_positive, plan.per_positive, "negatives.test");
     } else if (plan.per_positive > 0) {
       valid.edges = corrupted(valid_positive, plan.per_positive, "negatives.valid");
       test.edges = corrupted(test_positive, plan.per_positive, "negatives.test");
@@ -181,8 +179,17 @@ class NegativeFreezer {
   }
 
   [[nodiscard]] std::vector<Edge> hardFor(const std::vector<Edge>& positives,
-                                          std::size_t per_positive, const MessageEdges& messages,
-                                          std::string_view purpose) const;
+                                          std::size_t per_positive,
+                                          std::string_view purpose) const {
+    if (candidates_.size() != dataset_.node_count) {
+      throw ConfigError("hard negatives cannot be chosen on " + dataset_.name +
+                            ": its context edges join nodes that are never predicted",
+                        "use negatives.kind=uniform");
+    }
+    const CsrGraph graph = messageGraph(dataset_, split_.training.message);
+    const HardNegativeSampler sampler(graph, space_, known_, {.per_positive = per_positive});
+    return sampler.sample(positives, CounterRng(split_.seed, purpose), progress_);
+  }
 
   const Dataset& dataset_;
   const NegativeSettings& settings_;

@@ -14,6 +14,7 @@
 #include "edgewise/data/zip_archive.h"
 #include "edgewise/util/file.h"
 #include "edgewise/util/hash.h"
+#include "support/byte_writers.h"
 #include "support/http_server.h"
 #include "support/test_support.h"
 
@@ -29,6 +30,7 @@ using ::testing::IsEmpty;
 using testing::page;
 using ::testing::StartsWith;
 using testing::TempFolder;
+using testing::zipBytes;
 
 // Sets (or, without a value, clears) a variable until the end of the scope.
 class ScopedVariable {
@@ -149,11 +151,10 @@ TEST(Inspect, TellsWhatIsThere) {
   const TempFolder root;
   CatalogueEntry entry = tinyEntry();
   entry.csv_files = {"csv/edges.csv"};
-  entry.files.push_back({.path = "raw/more.csv.gz", .url = ""});
-  CatalogueFile extra;
+  entry.files.emplace_back().path = "raw/more.csv.gz";
+  CatalogueFile& extra = entry.files.emplace_back();
   extra.path = "mapping/names.csv.gz";
   extra.needed = false;
-  entry.files.push_back(extra);
 
   DatasetState state = inspect(entry, root.path());
   EXPECT_EQ(state.folder, root.path() / "tiny_data");
@@ -224,6 +225,7 @@ class LoadDataset : public ::testing::Test {
     return names;
   }
 
+  const ScopedVariable no_mirror_{"EDGEWISE_MIRROR", std::nullopt};
   TempFolder root_;
   HttpServer server_;
   LoadOptions options_;
@@ -299,37 +301,6 @@ TEST_F(LoadDataset, SaysWhenThereIsNoCsvForm) {
   EXPECT_THROW((void)load(findDataset("cora")), DataError);
 }
 
-// A zip archive of stored members, made by hand.
-class ZipText {
- public:
-  ZipText& add(const std::string& name, std::string_view content) {
-    const std::string sizes = number(crc32(content), 4) + number(content.size(), 4) +
-                              number(content.size(), 4) + number(name.size(), 2) + number(0, 2);
-    directory_ += "PK\x01\x02" + number(20, 2) + number(20, 2) + number(0, 8) + sizes +
-                  number(0, 2 + 2 + 2 + 4) + number(members_.size(), 4) + name;
-    members_ += "PK\x03\x04" + number(20, 2) + number(0, 8) + sizes + name + std::string(content);
-    ++count_;
-    return *this;
-  }
-  [[nodiscard]] std::string bytes() const {
-    return members_ + directory_ + "PK\x05\x06" + number(0, 4) + number(count_, 2) +
-           number(count_, 2) + number(directory_.size(), 4) + number(members_.size(), 4) +
-           number(0, 2);
-  }
-
- private:
-  static std::string number(std::uint64_t value, std::size_t width) {
-    std::string bytes(width, '\0');
-    for (std::size_t i = 0; i < width && i < sizeof(value); ++i) {
-      bytes[i] = static_cast<char>(value >> (8 * i));
-    }
-    return bytes;
-  }
-  std::string members_;
-  std::string directory_;
-  std::size_t count_ = 0;
-};
-
 class LoadArchivedDataset : public LoadDataset {
  protected:
   static CatalogueEntry archivedEntry() {
@@ -341,12 +312,10 @@ class LoadArchivedDataset : public LoadDataset {
     return entry;
   }
   static std::string goodArchive() {
-    return ZipText()
-        .add("t/", "")
-        .add("t/other.txt", "not listed")
-        .add("t/train.txt", kTrain)
-        .add("t/test.txt", kTest)
-        .bytes();
+    return zipBytes({{.name = "t/", .content = ""},
+                     {.name = "t/other.txt", .content = "not listed"},
+                     {.name = "t/train.txt", .content = std::string(kTrain)},
+                     {.name = "t/test.txt", .content = std::string(kTest)}});
   }
 };
 
@@ -375,7 +344,8 @@ TEST_F(LoadArchivedDataset, NamesTheArchiveWhenNotAllowedToDownload) {
 
 TEST_F(LoadArchivedDataset, RefusesAnArchiveWithoutItsFilesAndForgetsIt) {
   server_.answer("/copy/tiny_data/t.zip",
-                 page(ZipText().add("../train.txt", kTrain).add("../test.txt", kTest).bytes()));
+                 page(zipBytes({{.name = "../train.txt", .content = std::string(kTrain)},
+                                {.name = "../test.txt", .content = std::string(kTest)}})));
   EXPECT_THAT(failureOf(archivedEntry()), HasSubstr("holds no train.txt"));
   EXPECT_THAT(filesBelowRoot(), IsEmpty());
   server_.answer("/copy/tiny_data/t.zip", page("this is no archive"));
@@ -385,7 +355,8 @@ TEST_F(LoadArchivedDataset, RefusesAnArchiveWithoutItsFilesAndForgetsIt) {
 
 TEST_F(LoadArchivedDataset, RefusesAnArchiveWithOtherContent) {
   server_.answer("/copy/tiny_data/t.zip",
-                 page(ZipText().add("t/train.txt", kTest).add("t/test.txt", kTest).bytes()));
+                 page(zipBytes({{.name = "t/train.txt", .content = std::string(kTest)},
+                                {.name = "t/test.txt", .content = std::string(kTest)}})));
   EXPECT_THAT(failureOf(archivedEntry()),
               HasSubstr("train.txt inside has git blob id " + gitBlobId(kTest) + ", expected " +
                         gitBlobId(kTrain)));

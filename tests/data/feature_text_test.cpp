@@ -81,9 +81,9 @@ TEST(FeaturesCsv, PlacesRowsById) {
   // Without a header the ids of labelled nodes stand first.
   EXPECT_THAT(csv("cy,5\nann,1\n\"bob, jr\",3\n", {.ids = &ids}).values(), ElementsAre(1, 3, 5));
   EXPECT_THAT(
-      csv("x,who\n5,cy\n1,ann\n3,\"bob, jr\"\n", {.id_column = "who", .ids = &ids}).values(),
+      csv("x,who\n5,cy\n1,ann\n3,\"bob, jr\"\n", {.ids = &ids, .id_column = "who"}).values(),
       ElementsAre(1, 3, 5));
-  EXPECT_THAT(csv("5,cy\n1,ann\n3,\"bob, jr\"\n", {.id_column = "2", .ids = &ids}).values(),
+  EXPECT_THAT(csv("5,cy\n1,ann\n3,\"bob, jr\"\n", {.ids = &ids, .id_column = "2"}).values(),
               ElementsAre(1, 3, 5));
 }
 

@@ -127,22 +127,18 @@ class PickleWriter {
     return *this;
   }
   PickleWriter& global(std::string_view module, std::string_view name) {
-    bytes_ += "c" + std::string(module) + "\n" + std::string(name) + "\n";
+    op("c").op(module).op("\n").op(name);
+    bytes_ += '\n';
     return *this;
   }
   PickleWriter& text(std::string_view value) {
-    bytes_ += "X" + littleBytes(static_cast<std::uint32_t>(value.size())) + std::string(value);
-    return *this;
+    return op("X").op(littleBytes(static_cast<std::uint32_t>(value.size()))).op(value);
   }
   // Python 2's str.
   PickleWriter& bytes(std::string_view value) {
-    bytes_ += "T" + littleBytes(static_cast<std::uint32_t>(value.size())) + std::string(value);
-    return *this;
+    return op("T").op(littleBytes(static_cast<std::uint32_t>(value.size()))).op(value);
   }
-  PickleWriter& integer(std::int32_t value) {
-    bytes_ += "J" + littleBytes(value);
-    return *this;
-  }
+  PickleWriter& integer(std::int32_t value) { return op("J").op(littleBytes(value)); }
   PickleWriter& integers(std::span<const std::int32_t> values) {
     op("(");
     for (const std::int32_t value : values) {

@@ -24,17 +24,17 @@ enum class IndexBase : std::uint8_t { kAuto, kZero, kOne };
 [[nodiscard]] IndexBase parseIndexBase(std::string_view name);
 
 struct FeatureTextOptions {
-  // CSV only, as are the next two.
+  // CSV only, as are the next three.
   Delimiter delimiter = Delimiter::kAuto;
   HeaderRule header = HeaderRule::kAuto;
-  // The column of node ids, by header name or 1-based number; "none" for no such column. Empty: the
-  // first column if the header calls it id, node, node_id, nodeid, name or nothing, or if `ids`
-  // holds labels; else none.
-  // NOLINTNEXTLINE(readability-redundant-member-init): GCC warns of {.ids = ...} without it
-  std::string id_column{};
   // The nodes of the graph. A CSV row goes to the node that its id column names; each node needs
   // exactly one row. Without it, ids (if any) are row numbers from 0. Not owned.
   const IdMap* ids = nullptr;
+  // The column of node ids, by header name or 1-based number; "none" for no such column. Empty: the
+  // first column if the header calls it id, node, node_id, nodeid, name or nothing, or if `ids`
+  // holds labels; else none.
+  // NOLINTNEXTLINE(readability-redundant-member-init): GCC warns where it is left out
+  std::string id_column{};
   // svmlight only, as is the next one.
   IndexBase index_base = IndexBase::kAuto;
   // The width of the matrix; 0: as the largest index says.

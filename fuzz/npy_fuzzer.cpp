@@ -1,0 +1,13 @@
+#include "data/feature_arrays.h"
+#include "edgewise/data/npy.h"
+#include "fuzz_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace edgewise;
+  fuzzing::allowDataErrors([&] {
+    const NpyArray array = readNpy(fuzzing::asText(data, size), "fuzz.npy");
+    fuzzing::allowDataErrors([&] { (void)array.integers(); });
+    fuzzing::allowDataErrors([&] { (void)denseFeatures(array); });
+  });
+  return 0;
+}

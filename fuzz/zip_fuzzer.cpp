@@ -1,0 +1,16 @@
+#include <string>
+
+#include "edgewise/data/zip_archive.h"
+#include "fuzz_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace edgewise;
+  fuzzing::allowDataErrors([&] {
+    const ZipArchive archive(fuzzing::asText(data, size), "fuzz.zip");
+    for (const std::string& name : archive.names()) {
+      (void)isSafeRelativePath(name);
+      fuzzing::allowDataErrors([&] { (void)archive.read(name); });
+    }
+  });
+  return 0;
+}
