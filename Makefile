@@ -11,7 +11,13 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 # Further settings for CMake, e.g. EDGEWISE_CMAKE_ARGS=-DEDGEWISE_WERROR=ON
 EDGEWISE_CMAKE_ARGS ?=
+# Layers to which asan and tsan keep, e.g. LAYERS="util graph"; all of them when empty.
+LAYERS ?=
+
 CONFIGURE := tools/configure.sh
+space := $(subst ,, )
+layer_programs = $(if $(LAYERS),--target $(LAYERS:%=%_tests))
+layer_tests = $(if $(LAYERS),-L '^($(subst $(space),|,$(strip $(LAYERS))))$$')
 
 .PHONY: help build test test-long demo bench format lint asan tsan fuzz install clean \
 	setup-build setup-bench setup-lint setup-sanitize
@@ -22,6 +28,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "Settings: JOBS=$(JOBS)  PREFIX=$(PREFIX)  FUZZ_SECONDS=$(FUZZ_SECONDS)"
+	@echo '  LAYERS="util graph"       the layers to which asan and tsan keep; all unless said'
 	@echo "  EDGEWISE_DATA=DIR         real datasets, for the tests that need them"
 	@echo "  EDGEWISE_NO_INSTALL=1     install nothing; go on with what is there"
 	@echo "  EDGEWISE_CMAKE_ARGS=...   more settings for CMake (cmake --list-presets: other builds)"
@@ -58,13 +65,13 @@ lint: setup-lint ## check format, clang-tidy and shell scripts
 
 asan: setup-build ## run the torch-free tests under address and undefined-behaviour sanitizers
 	@$(CONFIGURE) asan-ubsan
-	@cmake --build --preset asan-ubsan -j $(JOBS)
-	@tools/test.sh asan-ubsan
+	@cmake --build --preset asan-ubsan -j $(JOBS) $(layer_programs)
+	@tools/test.sh asan-ubsan $(layer_tests)
 
 tsan: setup-sanitize ## run the torch-free tests under the thread sanitizer
 	@$(CONFIGURE) tsan
-	@cmake --build --preset tsan -j $(JOBS)
-	@tools/test.sh tsan
+	@cmake --build --preset tsan -j $(JOBS) $(layer_programs)
+	@tools/test.sh tsan $(layer_tests)
 
 fuzz: setup-sanitize ## run every fuzz target for FUZZ_SECONDS
 	@$(CONFIGURE) fuzz

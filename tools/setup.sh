@@ -29,15 +29,12 @@ fail() {
   exit 1
 }
 
-is_installed() {
-  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
-}
-
 # Prints those of the packages named that are not installed.
 missing_of() {
   local installed package
-  installed=" $(dpkg-query -W -f='${Package}:${db:Status-Status}\n' "$@" 2>/dev/null |
-    sed -n 's/:installed$//p' | tr '\n' ' ') "
+  # dpkg-query fails when it does not know one of them, and still lists the others.
+  installed=$(dpkg-query -W -f='${Package}:${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  installed=" $(sed -n 's/:installed$//p' <<<"$installed" | tr '\n' ' ') "
   for package in "$@"; do
     [[ $installed == *" $package "* ]] || printf '%s\n' "$package"
   done
@@ -101,7 +98,7 @@ choose_openmp_blas() {
 }
 
 main() {
-  local group wanted=() missing=()
+  local group list wanted=() missing=()
   [[ $# -gt 0 ]] || fail "usage: tools/setup.sh GROUP...   groups: ${!purpose[*]}"
   for group in "$@"; do
     [[ -n ${purpose[$group]:-} ]] || fail "no such group: $group; known: ${!purpose[*]}"
@@ -115,7 +112,8 @@ main() {
     say "  ${wanted[*]}"
     return 0
   fi
-  mapfile -t missing < <(missing_of "${wanted[@]}")
+  list=$(missing_of "${wanted[@]}")
+  [[ -z $list ]] || mapfile -t missing <<<"$list"
   if [[ ${#missing[@]} -gt 0 ]]; then
     for group in "$@"; do
       say "needed for $group (${purpose[$group]})"

@@ -11,11 +11,9 @@ std::string toString(const FilePlace& place) {
   return fmt::format("{}:{}", place.path.string(), place.line);
 }
 
-void invariant(bool holds, std::string_view what, const std::source_location& where) {
-  if (!holds) {
-    throw std::logic_error(
-        fmt::format("{}:{}: invariant broken: {}", where.file_name(), where.line(), what));
-  }
+void throwBrokenInvariant(std::string_view what, const std::source_location& where) {
+  throw std::logic_error(
+      fmt::format("{}:{}: invariant broken: {}", where.file_name(), where.line(), what));
 }
 
 }  // namespace edgewise

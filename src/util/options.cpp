@@ -171,7 +171,7 @@ void OptionSet::setAll(const nlohmann::json& values, std::string_view origin) {
   const auto walk = [&](const auto& self, const nlohmann::json& node,
                         const std::string& prefix) -> void {
     for (const auto& [name, child] : node.items()) {
-      const std::string key = prefix.empty() ? name : prefix + "." + name;
+      const std::string key = prefix.empty() ? name : fmt::format("{}.{}", prefix, name);
       if (child.is_object()) {
         self(self, child, key);
       } else {

@@ -61,12 +61,12 @@ void parallelFor(std::size_t count, std::size_t grain,
                  const std::function<void(std::size_t, std::size_t)>& body) {
   invariant(grain > 0, "parallelFor needs a positive grain");
   const std::size_t blocks = (count + grain - 1) / grain;
-  const auto runBlock = [&](std::size_t block) {
+  const auto run_block = [&](std::size_t block) {
     body(block * grain, std::min(count, (block + 1) * grain));
   };
   if (blocks <= 1 || threadCount() == 1 || omp_in_parallel() != 0) {
     for (std::size_t block = 0; block < blocks; ++block) {
-      runBlock(block);
+      run_block(block);
     }
     return;
   }
@@ -77,7 +77,7 @@ void parallelFor(std::size_t count, std::size_t grain,
       continue;
     }
     try {
-      runBlock(block);
+      run_block(block);
     } catch (...) {
       failure.keep(block);
     }

@@ -29,8 +29,9 @@ std::size_t editDistance(std::string_view left, std::string_view right) {
 template <class T>
 std::optional<T> parseWhole(std::string_view text) {
   T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value);
   if (failure != std::errc() || stop != end || text.empty()) {
     return std::nullopt;
   }

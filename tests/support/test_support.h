@@ -83,9 +83,11 @@ void expectFailure(const Action& action, std::string_view fragment) {
 }  // namespace edgewise::testing
 
 // Leaves the current test, saying which data it needs, unless that data is at hand.
+// NOLINTBEGIN(bugprone-macro-parentheses): `variable` becomes a declared name
 #define EDGEWISE_NEEDS_DATA(variable, name)                                  \
   const auto variable##_found = ::edgewise::testing::realData(name);         \
   if (!variable##_found) {                                                   \
     GTEST_SKIP() << "left out: needs " << (name) << " under $EDGEWISE_DATA"; \
   }                                                                          \
   const std::filesystem::path& variable = *variable##_found
+// NOLINTEND(bugprone-macro-parentheses)

@@ -82,8 +82,15 @@ class InterruptedError : public Error {
       : Error(message, std::move(hint), ExitCode::kInterrupted) {}
 };
 
-// Throws std::logic_error with the caller's file and line when `holds` is false.
-void invariant(bool holds, std::string_view what,
-               const std::source_location& where = std::source_location::current());
+[[noreturn]] void throwBrokenInvariant(std::string_view what, const std::source_location& where);
+
+// Throws std::logic_error with the caller's file and line when `holds` is false. Inline, so that
+// compilers and checkers see what holds afterwards.
+inline void invariant(bool holds, std::string_view what,
+                      const std::source_location& where = std::source_location::current()) {
+  if (!holds) {
+    throwBrokenInvariant(what, where);
+  }
+}
 
 }  // namespace edgewise
