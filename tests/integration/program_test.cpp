@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Edges, ProgramWithBadInput,
                                            BadInput{"TruncatedGzip", "\x1f\x8b\x08", "truncated"},
                                            BadInput{"OnlyLoops", "0,0\n1,1\n", "no edges left"},
                                            BadInput{"TooFewEdges", "0,1\n", "leaves no"}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& chosen) { return chosen.param.name; });
 
 TEST(Program, SaysWhichFileIsMissing) {
   const Outcome outcome = runProgram({"train", "--edges", "/no/such/file.csv"});
