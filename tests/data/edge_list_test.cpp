@@ -547,5 +547,18 @@ TEST(EdgeListRealData, ReadsGzippedDdi) {
   EXPECT_EQ(raw.ids.size(), 4267U);
 }
 
+TEST(EdgeList, RemarksOnAFirstRowThatMayBeAHeader) {
+  const TempFolder folder;
+  const auto notesOf = [&](std::string_view text, HeaderRule header) {
+    return readEdgeList(folder.write("e.csv", text), EdgeListOptions{.header = header}).notes;
+  };
+  constexpr std::string_view kText = "who,whom\nann,bob\nbob,cat\n";
+  ASSERT_EQ(notesOf(kText, HeaderRule::kAuto).size(), 1U);
+  EXPECT_NE(notesOf(kText, HeaderRule::kAuto).front().find("(who, whom)"), std::string::npos);
+  EXPECT_TRUE(notesOf(kText, HeaderRule::kNo).empty());
+  EXPECT_TRUE(notesOf(kText, HeaderRule::kYes).empty());
+  EXPECT_TRUE(notesOf("ann,bob\nbob,cat\n", HeaderRule::kAuto).empty());
+}
+
 }  // namespace
 }  // namespace edgewise
