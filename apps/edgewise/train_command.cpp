@@ -63,16 +63,16 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
   if (!arguments.recipe.empty()) {
     applyRecipe(arguments.recipe, set);
   }
-  const auto setIfGiven = [&](const char* key, const std::string& value, const char* origin) {
+  const auto set_if_given = [&](const char* key, const std::string& value, const char* origin) {
     if (!value.empty()) {
       set.set(key, value, origin);
     }
   };
-  setIfGiven("data.dataset", arguments.dataset, "--dataset");
-  setIfGiven("data.edges", arguments.edges, "--edges");
-  setIfGiven("data.features", arguments.features, "--features");
-  setIfGiven("data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
-  setIfGiven("data.directed", arguments.directed ? "true" : "", "--directed");
+  set_if_given("data.dataset", arguments.dataset, "--dataset");
+  set_if_given("data.edges", arguments.edges, "--edges");
+  set_if_given("data.features", arguments.features, "--features");
+  set_if_given("data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
+  set_if_given("data.directed", arguments.directed ? "true" : "", "--directed");
   if (arguments.seed) {
     set.set("run.seed", std::to_string(*arguments.seed), "--seed");
   }

@@ -171,7 +171,7 @@ class Auditor {
       seen[index(edge.src)] = 1;
       seen[index(edge.dst)] = 1;
     }
-    const auto bothSeen = [&](const EdgeTable& table) {
+    const auto both_seen = [&](const EdgeTable& table) {
       std::vector<std::uint64_t> found;
       for (const Edge& edge : table.edges) {
         if (seen[index(edge.src)] != 0 && seen[index(edge.dst)] != 0) {
@@ -180,8 +180,8 @@ class Auditor {
       }
       return found;
     };
-    leak("validation edges between two training nodes", bothSeen(split_.training.valid.positive));
-    leak("test edges between two training nodes", bothSeen(split_.test.positive));
+    leak("validation edges between two training nodes", both_seen(split_.training.valid.positive));
+    leak("test edges between two training nodes", both_seen(split_.test.positive));
   }
 
   const Dataset& dataset_;

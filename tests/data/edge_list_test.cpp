@@ -549,15 +549,15 @@ TEST(EdgeListRealData, ReadsGzippedDdi) {
 
 TEST(EdgeList, RemarksOnAFirstRowThatMayBeAHeader) {
   const TempFolder folder;
-  const auto notesOf = [&](std::string_view text, HeaderRule header) {
+  const auto notes_of = [&](std::string_view text, HeaderRule header) {
     return readEdgeList(folder.write("e.csv", text), EdgeListOptions{.header = header}).notes;
   };
   constexpr std::string_view kText = "who,whom\nann,bob\nbob,cat\n";
-  ASSERT_EQ(notesOf(kText, HeaderRule::kAuto).size(), 1U);
-  EXPECT_NE(notesOf(kText, HeaderRule::kAuto).front().find("(who, whom)"), std::string::npos);
-  EXPECT_TRUE(notesOf(kText, HeaderRule::kNo).empty());
-  EXPECT_TRUE(notesOf(kText, HeaderRule::kYes).empty());
-  EXPECT_TRUE(notesOf("ann,bob\nbob,cat\n", HeaderRule::kAuto).empty());
+  ASSERT_EQ(notes_of(kText, HeaderRule::kAuto).size(), 1U);
+  EXPECT_NE(notes_of(kText, HeaderRule::kAuto).front().find("(who, whom)"), std::string::npos);
+  EXPECT_TRUE(notes_of(kText, HeaderRule::kNo).empty());
+  EXPECT_TRUE(notes_of(kText, HeaderRule::kYes).empty());
+  EXPECT_TRUE(notes_of("ann,bob\nbob,cat\n", HeaderRule::kAuto).empty());
 }
 
 }  // namespace

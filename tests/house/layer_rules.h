@@ -88,12 +88,12 @@ class LayerCheck {
                           " is no layer of the house");
       return;
     }
-    static const std::regex kInclude(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
+    static const std::regex include_line(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     std::ifstream stream(file);
     std::smatch match;
     std::string text;
     for (std::size_t line = 1; std::getline(stream, text); ++line) {
-      if (std::regex_search(text, match, kInclude)) {
+      if (std::regex_search(text, match, include_line)) {
         checkInclude({file, line, *rank, is_public}, match[2].str(), match[1].str() == "\"");
       }
     }

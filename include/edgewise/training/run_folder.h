@@ -11,7 +11,7 @@
 #include "edgewise/training/run_options.h"
 
 namespace spdlog {
-class logger;
+class logger;  // NOLINT(readability-identifier-naming): its name
 }
 
 namespace edgewise {
