@@ -102,7 +102,7 @@ void neighbourhood(benchmark::State& state, const CsrGraph& (*make)(), Heuristic
     list_bytes += static_cast<double>(sizeof(NodeId) *
                                       std::min(graph.degree(pair.src), graph.degree(pair.dst)));
   }
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(scorer.score(pairs));
   }
   state.counters["pairs/s"] = benchmark::Counter(static_cast<double>(kPairs),
@@ -117,7 +117,7 @@ void walks(benchmark::State& state, Heuristic heuristic) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     pairs[i].src = NodeId{static_cast<std::uint32_t>(i % kSources)};
   }
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(scorer.score(pairs));
   }
   state.counters["sources/s"] = benchmark::Counter(static_cast<double>(kSources),
@@ -127,11 +127,12 @@ void walks(benchmark::State& state, Heuristic heuristic) {
 void fullRanking(benchmark::State& state, Heuristic heuristic) {
   const HeuristicScorer scorer(denseGraph(), heuristic);
   std::vector<NodeId> sources;
+  sources.reserve(kSources);
   for (std::uint32_t node = 0; node < kSources; ++node) {
     sources.push_back(NodeId{node});
   }
   std::vector<double> out(kSources * kNodes);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     scorer.scoreSources(sources, out);
   }
   state.counters["sources/s"] = benchmark::Counter(static_cast<double>(kSources),
@@ -139,7 +140,7 @@ void fullRanking(benchmark::State& state, Heuristic heuristic) {
 }
 
 void spectralBounds(benchmark::State& state) {
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(edgewise::spectralRadiusBounds(denseGraph()));
   }
 }

@@ -47,7 +47,7 @@ benchmark::Counter perSecond(std::size_t items) {
 
 void buildEdgeSet(benchmark::State& state) {
   const std::vector<Edge> edges = randomPairs(kDrugs, kInteractions);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(EdgeSet::fromEdges(edges).size());
   }
   state.counters["edges/s"] = perSecond(edges.size());
@@ -56,7 +56,7 @@ void buildEdgeSet(benchmark::State& state) {
 void lookUpEdges(benchmark::State& state) {
   const std::vector<Edge> edges = randomPairs(kDrugs, kInteractions);
   const EdgeSet known = EdgeSet::fromEdges(edges);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     std::size_t found = 0;
     for (const Edge& edge : edges) {
       found += known.contains(makeEdge(index(edge.dst), index(edge.src) / 2)) ? 1 : 0;
@@ -73,7 +73,7 @@ void sampleNegatives(benchmark::State& state, NegativeKind kind, bool distinct) 
   const NegativeSampler sampler({.node_count = kDrugs}, known, {.kind = kind, .distinct = distinct},
                                 &graph);
   std::uint64_t seed = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(sampler.sample(kNegatives, CounterRng(++seed, "negatives")));
   }
   state.counters["pairs/s"] = perSecond(kNegatives);
@@ -84,7 +84,7 @@ void corruptTargets(benchmark::State& state) {
   const std::vector<Edge> edges = randomPairs(kPapers, kCitations);
   const EdgeSet known = EdgeSet::fromEdges(edges);
   const PairSpace space{.node_count = kPapers};
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(
         edgewise::corruptTargets(edges, kEach, space, known, CounterRng(1, "corrupt")));
   }
@@ -98,7 +98,7 @@ void hardNegatives(benchmark::State& state) {
   const std::vector<Edge> positives(edges.begin(), edges.begin() + 500);
   const edgewise::HardNegativeSampler sampler(graph, {.node_count = kPapers}, known,
                                               {.per_positive = 250});
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(sampler.sample(positives, CounterRng(1, "hard")));
   }
   state.counters["positives/s"] = perSecond(positives.size());

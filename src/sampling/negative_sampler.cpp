@@ -267,6 +267,7 @@ void NegativeSampler::drawFromList(std::size_t count, const CounterRng& rng, Dra
   const std::size_t missing = count - drawn.pairs.size();
   if (!options_.distinct) {
     std::vector<double> cumulative;
+    cumulative.reserve(rest.size());
     double total = 0.0;
     for (const Edge& pair : rest) {
       cumulative.push_back(total += weightOf(pair));
