@@ -88,8 +88,8 @@ void setRates(benchmark::State& state) {
 }
 
 void scanForLineEnds(benchmark::State& state) {
-  const auto path = benchFile();
-  for (auto _ : state) {
+  const auto& path = benchFile();
+  while (state.KeepRunning()) {
     const FileBytes bytes = FileBytes::map(path);
     std::size_t lines = 0;
     const char* at = bytes.view().data();
@@ -105,24 +105,24 @@ void scanForLineEnds(benchmark::State& state) {
 }
 
 void readEdges(benchmark::State& state) {
-  const auto path = benchFile();
-  for (auto _ : state) {
+  const auto& path = benchFile();
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(readEdgeList(path));
   }
   setRates(state);
 }
 
 void readLabelledEdges(benchmark::State& state) {
-  const auto path = benchFile();
-  for (auto _ : state) {
+  const auto& path = benchFile();
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(readEdgeList(path, {.ids = IdRule::kLabel}));
   }
   setRates(state);
 }
 
 void readEdgesIntoGraph(benchmark::State& state) {
-  const auto path = benchFile();
-  for (auto _ : state) {
+  const auto& path = benchFile();
+  while (state.KeepRunning()) {
     const RawEdges raw = readEdgeList(path);
     const CsrGraph graph = CsrGraph::fromEdges(raw.ids.size(), raw.table.edges);
     state.counters["entries"] = static_cast<double>(graph.entryCount());

@@ -11,6 +11,7 @@
 
 namespace {
 
+using namespace std::string_view_literals;
 using edgewise::testing::arrayBytes;
 using edgewise::testing::deflateStored;
 using edgewise::testing::gzipBytes;
@@ -74,9 +75,8 @@ void putPickles(const Corpus& corpus) {
   corpus.put("pickle", "protocol0",
              "(dp0\nS'a\\x41'\np1\n(lp2\nI1\naL2L\naF1.5\nasV\\u00e9\nI01\ns.");
   corpus.put("pickle", "protocol4",
-             std::string("\x80\x04\x95\x09\0\0\0\0\0\0\0\x8c\x01x\x94]\x94(K\x01M\x02\x03"
-                         "e\x86\x94.",
-                         29));
+             "\x80\x04\x95\x09\0\0\0\0\0\0\0\x8c\x01x\x94]\x94(K\x01M\x02\x03"
+             "e\x86\x94."sv);
   corpus.put("pickle", "forbidden", "cos\nsystem\n(S'true'\ntR.");
   corpus.put("pickle", "cycle", "]p0\ng0\na.");
   PickleWriter lists;

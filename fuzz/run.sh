@@ -21,9 +21,11 @@ for reader in zip npy npz pickle torch_file gzip; do
   learned=$build/fuzz-corpus/$reader
   findings=$build/fuzz-findings/$reader
   mkdir -p "$learned" "$findings"
+  dictionary=
+  [ ! -f "$here/$reader.dict" ] || dictionary=-dict=$here/$reader.dict
   echo "== $reader: $seconds s"
   if "$fuzzer" -max_total_time="$seconds" -rss_limit_mb=2048 -malloc_limit_mb=2048 -timeout=10 \
-    -max_len=65536 -print_final_stats=1 -artifact_prefix="$findings/" "$learned" \
+    -max_len=65536 ${dictionary:+"$dictionary"} -print_final_stats=1 -artifact_prefix="$findings/" "$learned" \
     "$here/corpus/$reader" >"$build/fuzz-$reader.log" 2>&1; then
     grep -E 'stat::(number_of_executed_units|slowest_unit_time_sec|peak_rss_mb)' "$build/fuzz-$reader.log"
   else

@@ -44,7 +44,7 @@ ExitCode reportUsage(const CLI::App& program, const CLI::ParseError& error,
                      const Console& console) {
   const CLI::App& command = innermost(program);
   const std::vector<std::string> left = program.remaining(true);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()) {
+  if (!left.empty()) {
     const bool is_option = left.front().starts_with('-');
     const bool at_top = &command == &program;
     console.fail(fmt::format("unknown {} '{}'",

@@ -18,7 +18,8 @@ namespace edgewise {
 
 static_assert(std::endian::native == std::endian::little, "binary readers assume little endian");
 
-// Reads an integer or float stored little-endian at `data`, whatever its alignment.
+// Reads an integer or float stored little-endian at `data`, whatever its alignment; sizeof(T) bytes
+// must be there.
 template <class T>
 [[nodiscard]] T loadLittle(const char* data) {
   T value;
@@ -53,7 +54,9 @@ class ByteReader {
   template <class T>
     requires std::integral<T> || std::floating_point<T>
   T little() {
-    return loadLittle<T>(take(sizeof(T)).data());
+    const char* at = bytes_.data() + position_;
+    take(sizeof(T));
+    return loadLittle<T>(at);
   }
 
   // Up to the next line feed, which is passed over and left out.

@@ -200,7 +200,30 @@ void noteIntegerLabels(std::span<const EdgeChunk> chunks, const EdgeRowPlan& pla
   }
 }
 
-RawEdges assemble(std::vector<EdgeChunk> chunks, const EdgeRowPlan& plan,
+// A header that nothing gives away (who,whom above names) is read as an edge. When the ids of the
+// first row occur in no other, the user should know.
+void noteLikelyHeader(const EdgeRowPlan& plan, RawEdges& raw) {
+  const std::vector<Edge>& edges = raw.table.edges;
+  if (!plan.layout.names.empty() || !plan.left.labels || edges.size() < 2 ||
+      (plan.bipartite && !plan.right.labels)) {
+    return;
+  }
+  const Edge first = edges.front();
+  const bool again = std::any_of(edges.begin() + 1, edges.end(), [&](Edge edge) {
+    const bool crossed = edge.src == first.dst || edge.dst == first.src;
+    return edge.src == first.src || edge.dst == first.dst || (!plan.bipartite && crossed);
+  });
+  if (!again) {
+    const std::string target =
+        plan.bipartite ? raw.right_ids->label(first.dst) : raw.ids.label(first.dst);
+    raw.notes.push_back(fmt::format(
+        "the first row ({}, {}) was read as an edge, but its ids occur nowhere else: if it names "
+        "the columns, say --set data.header=yes",
+        raw.ids.label(first.src), target));
+  }
+}
+
+RawEdges assemble(std::vector<EdgeChunk> chunks, const EdgeRowPlan& plan, HeaderRule header,
                   std::vector<std::string> notes) {
   RawEdges raw;
   noteIntegerLabels(chunks, plan, notes);
@@ -221,6 +244,9 @@ RawEdges assemble(std::vector<EdgeChunk> chunks, const EdgeRowPlan& plan,
   raw.ids = plan.left.labels ? std::move(left.ids) : numbers(plan.left, left_max);
   if (plan.bipartite) {
     raw.right_ids = plan.right.labels ? std::move(right.ids) : numbers(plan.right, right_max);
+  }
+  if (header == HeaderRule::kAuto) {
+    noteLikelyHeader(plan, raw);
   }
   return raw;
 }
@@ -246,7 +272,7 @@ RawEdges readEdgeList(const std::filesystem::path& path, const EdgeListOptions& 
     LabelsFound found;
     std::vector<EdgeChunk> chunks = parseAll(file, plan, pieces, found, progress);
     if (!turnToLabels(plan, chunks, found)) {
-      return assemble(std::move(chunks), plan, std::move(notes));
+      return assemble(std::move(chunks), plan, options.header, std::move(notes));
     }
   }
 }

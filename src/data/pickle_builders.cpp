@@ -86,6 +86,7 @@ std::vector<std::size_t> sizesOf(const PickleArena& arena, const PickleValue& va
     arena.fail("the shape of an array is not a short tuple");
   }
   std::vector<std::size_t> sizes;
+  sizes.reserve(sequence->items.size());
   for (const PickleRef item : sequence->items) {
     sizes.push_back(sizeOf(arena, *item));
   }

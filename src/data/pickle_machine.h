@@ -1,6 +1,8 @@
 // The stack machine of pickles: reads operations, keeps the stack, the marks and the memo.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -45,7 +47,7 @@ class PickleMachine {
   void addPairs(const std::vector<PickleRef>& flat);
   void store(std::size_t index);
   void fetch(std::size_t index);
-  std::size_t memoIndex(std::string_view line) const;
+  [[nodiscard]] std::size_t memoIndex(std::string_view line) const;
 
   PickleDocument document_;
   ByteReader reader_;
@@ -57,5 +59,14 @@ class PickleMachine {
   PickleValue* true_;
   PickleValue* false_;
 };
+
+template <class Kind>
+Kind& PickleMachine::topAs(const char* what) {
+  auto* kind = std::get_if<Kind>(&top().data);
+  if (kind == nullptr) {
+    fail(fmt::format("{} was expected", what));
+  }
+  return *kind;
+}
 
 }  // namespace edgewise

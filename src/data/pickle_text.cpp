@@ -1,5 +1,6 @@
 #include "data/pickle_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -8,8 +9,9 @@ namespace {
 
 std::optional<std::uint32_t> parseDigits(std::string_view digits, int base) {
   std::uint32_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, failure] = std::from_chars(digits.data(), end, value, base);
+  const char* begin = digits.data();
+  const char* end = begin + digits.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value, base);
   if (digits.empty() || failure != std::errc() || stop != end) {
     return std::nullopt;
   }

@@ -244,6 +244,10 @@ std::string_view ZipArchive::packedBytes(std::string_view name, const Member& me
 
 void ZipArchive::checkCrc(std::string_view name, const Member& member,
                           std::string_view bytes) const {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  // A fuzzer cannot guess checksums; without them it gets to what lies behind.
+  return;
+#endif
   if (crc32(bytes) != member.crc) {
     throw DataError(FilePlace{path_},
                     fmt::format("member {} is damaged (its CRC-32 is {:08x}, not {:08x})",

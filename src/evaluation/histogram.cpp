@@ -68,7 +68,7 @@ void addProbabilities(ScoreSpan scores, std::string_view list, bool positive,
                       std::vector<BinSums>& bins) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const double probability = scores[i];
-    if (!(probability >= 0.0 && probability <= 1.0)) {
+    if (std::isnan(probability) || probability < 0.0 || probability > 1.0) {
       throw DataError(fmt::format("{}[{}] is {}, not a probability", list, i, probability),
                       "turn scores into probabilities first (a sigmoid of the logits)");
     }

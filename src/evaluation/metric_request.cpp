@@ -30,6 +30,7 @@ constexpr std::array<KnownMetric, 8> kKnownMetrics = {{
 // All names, written with the K of the user where he gave one, so that a suggestion can be pasted.
 std::vector<std::string> namesWith(std::string_view k) {
   std::vector<std::string> names;
+  names.reserve(kKnownMetrics.size());
   for (const KnownMetric& known : kKnownMetrics) {
     names.push_back(known.takes_k ? fmt::format("{}@{}", known.name, k) : std::string(known.name));
   }

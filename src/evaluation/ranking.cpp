@@ -29,6 +29,9 @@ RankCounts countBlock(double positive, std::span<const T> negatives) {
 
 RankCounts countAll(double positive, ScoreSpan negatives) {
   return negatives.visit([&](auto scores) {
+    if (scores.size() <= kGrain) {
+      return countBlock(positive, scores);
+    }
     std::vector<RankCounts> partial((scores.size() + kGrain - 1) / kGrain);
     parallelFor(scores.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       partial[begin / kGrain] = countBlock(positive, scores.subspan(begin, end - begin));

@@ -58,19 +58,19 @@ double betaFraction(double a, double b, double x) {
   constexpr int kMostTerms = 10'000;
   constexpr double kTiny = 1e-300;
   constexpr double kEnough = 1e-16;
-  const auto awayFromZero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+  const auto nonzero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
   double c = 1.0;
-  double d = 1.0 / awayFromZero(1.0 - (a + b) * x / (a + 1.0));
+  double d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
   double fraction = d;
   for (int term = 1; term <= kMostTerms; ++term) {
     const double m = term;
     const double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-    d = 1.0 / awayFromZero(1.0 + even * d);
-    c = awayFromZero(1.0 + even / c);
+    d = 1.0 / nonzero(1.0 + even * d);
+    c = nonzero(1.0 + even / c);
     fraction *= d * c;
     const double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-    d = 1.0 / awayFromZero(1.0 + odd * d);
-    c = awayFromZero(1.0 + odd / c);
+    d = 1.0 / nonzero(1.0 + odd * d);
+    c = nonzero(1.0 + odd / c);
     fraction *= d * c;
     if (std::abs(d * c - 1.0) <= kEnough) {
       break;

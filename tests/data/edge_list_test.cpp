@@ -39,6 +39,7 @@ void expectRefused(std::string_view text, std::string_view fragment,
 
 std::vector<std::string> labelsOf(const IdMap& ids) {
   std::vector<std::string> labels;
+  labels.reserve(ids.size());
   for (std::uint32_t node = 0; node < ids.size(); ++node) {
     labels.push_back(ids.label(NodeId{node}));
   }
@@ -277,18 +278,17 @@ TEST(EdgeList, KeepsTheSidesOfABipartiteListApart) {
   const RawEdges raw = readText("user,item\n3,a\n0,b\n3,b\n", {.bipartite = true});
   EXPECT_TRUE(raw.ids.numeric());
   EXPECT_EQ(raw.ids.size(), 4U);
-  ASSERT_TRUE(raw.right_ids.has_value());
-  EXPECT_THAT(labelsOf(*raw.right_ids), ElementsAre("a", "b"));
+  EXPECT_THAT(labelsOf(raw.right_ids.value_or(IdMap())), ElementsAre("a", "b"));
   EXPECT_THAT(raw.table.edges, ElementsAre(makeEdge(3, 0), makeEdge(0, 1), makeEdge(3, 1)));
 }
 
 TEST(EdgeList, CountsTheSidesOfABipartiteListApart) {
   const RawEdges raw = readText("0 7\n1 3\n", {.node_count = 5, .bipartite = true});
   EXPECT_EQ(raw.ids.size(), 5U);
-  EXPECT_EQ(raw.right_ids->size(), 8U);
+  EXPECT_EQ(raw.right_ids.value_or(IdMap()).size(), 8U);
   const RawEdges labels = readText("a a\nb a\n", {.bipartite = true});
   EXPECT_THAT(labelsOf(labels.ids), ElementsAre("a", "b"));
-  EXPECT_THAT(labelsOf(*labels.right_ids), ElementsAre("a"));
+  EXPECT_THAT(labelsOf(labels.right_ids.value_or(IdMap())), ElementsAre("a"));
   EXPECT_THAT(labels.table.edges, ElementsAre(makeEdge(0, 0), makeEdge(1, 0)));
   expectRefused<DataError>("0 7\n1 8\n", ":2: target id out of range",
                            {.right_node_count = 8, .bipartite = true});
@@ -371,20 +371,20 @@ TEST(EdgeList, ReportsTheFirstErrorInFileOrder) {
 TEST(EdgeList, CountsRowsAndBytesInProgress) {
   class Recorder final : public ProgressSink {
    public:
-    void begin(std::string_view, std::uint64_t total) override { total_ = total; }
-    void update(std::uint64_t done) override { done_ = std::max(done_.load(), done); }
-    void end() override { ++ended_; }
-    std::uint64_t total_ = 0;
-    std::atomic<std::uint64_t> done_{0};
-    int ended_ = 0;
+    void begin(std::string_view, std::uint64_t size) override { total = size; }
+    void update(std::uint64_t amount) override { done = std::max(done.load(), amount); }
+    void end() override { ++ended; }
+    std::uint64_t total = 0;
+    std::atomic<std::uint64_t> done{0};
+    int ended = 0;
   } recorder;
   const TempFolder folder;
   setThreadCount(1);
   (void)readEdgeList(folder.write("edges.csv", "0,1\n1,2\n0,2\n"), {.chunk_bytes = 4}, recorder);
   setThreadCount(0);
-  EXPECT_EQ(recorder.total_, 12U);
-  EXPECT_EQ(recorder.done_.load(), 12U);
-  EXPECT_EQ(recorder.ended_, 1);
+  EXPECT_EQ(recorder.total, 12U);
+  EXPECT_EQ(recorder.done.load(), 12U);
+  EXPECT_EQ(recorder.ended, 1);
 }
 
 TEST(EdgeList, StopsWhenInterrupted) {
@@ -441,7 +441,7 @@ class RandomWriter {
   }
 
  private:
-  std::string id(NodeId node) const {
+  [[nodiscard]] std::string id(NodeId node) const {
     return labels_ ? fmt::format("n{}", index(node)) : std::to_string(index(node));
   }
   std::string blanks() { return std::string(rng_.below(3), ' '); }
@@ -545,6 +545,19 @@ TEST(EdgeListRealData, ReadsGzippedDdi) {
   const RawEdges raw = readEdgeList(folder / "csv" / "train_pos.csv.gz");
   EXPECT_EQ(raw.table.size(), 1067911U);
   EXPECT_EQ(raw.ids.size(), 4267U);
+}
+
+TEST(EdgeList, RemarksOnAFirstRowThatMayBeAHeader) {
+  const TempFolder folder;
+  const auto notesOf = [&](std::string_view text, HeaderRule header) {
+    return readEdgeList(folder.write("e.csv", text), EdgeListOptions{.header = header}).notes;
+  };
+  constexpr std::string_view kText = "who,whom\nann,bob\nbob,cat\n";
+  ASSERT_EQ(notesOf(kText, HeaderRule::kAuto).size(), 1U);
+  EXPECT_NE(notesOf(kText, HeaderRule::kAuto).front().find("(who, whom)"), std::string::npos);
+  EXPECT_TRUE(notesOf(kText, HeaderRule::kNo).empty());
+  EXPECT_TRUE(notesOf(kText, HeaderRule::kYes).empty());
+  EXPECT_TRUE(notesOf("ann,bob\nbob,cat\n", HeaderRule::kAuto).empty());
 }
 
 }  // namespace

@@ -306,8 +306,8 @@ TEST(Heuristics, AreSymmetricToTheLastBit) {
 TEST(Heuristics, DoNotDependOnThreads) {
   const ThreadGuard guard;
   for (const Direction direction : {Direction::kUndirected, Direction::kDirected}) {
-    const CsrGraph graph = testing::randomGraph(1500, 9000, 4, direction);
-    const std::vector<Edge> pairs = testing::randomPairs(1500, 3000, 6);
+    const CsrGraph graph = testing::randomGraph(700, 4000, 4, direction);
+    const std::vector<Edge> pairs = testing::randomPairs(700, 1100, 6);
     for (const Heuristic heuristic : allHeuristics()) {
       setThreadCount(1);
       const std::vector<double> alone = scoresOf(graph, heuristic, pairs);

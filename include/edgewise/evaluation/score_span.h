@@ -38,6 +38,7 @@ class ScoreSpan {
   }
   // Calls visitor(std::span<const float>) or visitor(std::span<const double>): for inner loops.
   template <class Visitor>
+  // NOLINTNEXTLINE(modernize-use-nodiscard): most visitors return nothing
   decltype(auto) visit(const Visitor& visitor) const {
     return std::visit(visitor, scores_);
   }
