@@ -19,13 +19,20 @@ if(NOT TARGET edgewise::torch)
     # Imported, so that its include folders count as system ones and their warnings stay quiet.
     add_library(edgewise::torch INTERFACE IMPORTED GLOBAL)
     target_link_libraries(edgewise::torch INTERFACE ${TORCH_LIBRARIES})
-    # PyTorch's own libtorch carries headers of another fmt, which would hide the one that our
-    # libraries are built with; a compiler's own folder cannot be put before it, a link to it can.
+    # PyTorch's own libtorch exports an older std::filesystem of its own, and programs that resolve to
+    # it crash. The dynamic linker asks libraries in the order they were named: name the real one first.
+    if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+      target_link_options(edgewise::torch INTERFACE
+                          "LINKER:--push-state,--no-as-needed,-l:libstdc++.so.6,--pop-state")
+    endif()
+    # It also carries headers of another fmt, which would hide the one that our libraries are built
+    # with; a compiler's own folder cannot be put before it, a link to it can.
     find_path(EDGEWISE_FMT_HEADERS fmt/core.h NO_CMAKE_FIND_ROOT_PATH HINTS ${fmt_DIR}/../../../include
                                               ${fmt_DIR}/../../../../include)
     mark_as_advanced(EDGEWISE_FMT_HEADERS)
     list(GET TORCH_INCLUDE_DIRS 0 _edgewise_torch_headers)
-    if(EXISTS ${_edgewise_torch_headers}/fmt AND EDGEWISE_FMT_HEADERS)
+    if(EXISTS ${_edgewise_torch_headers}/fmt AND EDGEWISE_FMT_HEADERS
+       AND NOT _edgewise_torch_headers STREQUAL EDGEWISE_FMT_HEADERS)
       set(_edgewise_first ${CMAKE_BINARY_DIR}/edgewise-headers-first)
       file(MAKE_DIRECTORY ${_edgewise_first})
       file(CREATE_LINK ${EDGEWISE_FMT_HEADERS}/fmt ${_edgewise_first}/fmt SYMBOLIC)
