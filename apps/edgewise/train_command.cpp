@@ -35,6 +35,7 @@ struct TrainArguments {
   std::string features;
   bool bipartite = false;
   bool directed = false;
+  std::string device;
 };
 
 // One run of the several that a list of models and seeds makes.
@@ -73,6 +74,7 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
   set_if_given("data.features", arguments.features, "--features");
   set_if_given("data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
   set_if_given("data.directed", arguments.directed ? "true" : "", "--directed");
+  set_if_given("run.device", arguments.device, "--device");
   if (arguments.seed) {
     set.set("run.seed", std::to_string(*arguments.seed), "--seed");
   }
@@ -219,6 +221,7 @@ void train(Session& session, const TrainArguments& arguments) {
   }
   session.console.say(describeDataset(dataset));
   std::vector<RunMetrics> runs;
+  runs.reserve(jobs.size());
   for (Job& job : jobs) {
     runs.push_back(runJob(session, job, dataset, load_seconds, arguments.overwrite));
   }
@@ -256,6 +259,7 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command->add_option("--seeds", arguments->seeds, "run this many seeds and show mean ± std")
       ->option_text("N")
       ->check(CLI::Range(1, 10000));
+  command->add_option("--device", arguments->device, "cpu, cuda or auto")->option_text("NAME");
   command->add_option("--out", arguments->out, "run folder (default: runs/DATASET-MODEL)")
       ->option_text("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "replace a run that is in that folder");

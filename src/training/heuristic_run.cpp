@@ -51,6 +51,10 @@ class HeuristicRun {
         options_(options),
         heuristic_(parseHeuristic(options.model)),
         progress_(progress) {
+    if (options.device == "cuda") {
+      throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
+                        "leave --device out, or use --device cpu");
+    }
     if (dataset.bipartite && needsCommonNeighbours(heuristic_)) {
       throw ConfigError(
           fmt::format("{} scores every user-item pair 0: a user and an item have no neighbours in "

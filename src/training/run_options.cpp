@@ -39,6 +39,8 @@ OptionSet RunOptions::bind() {
   set.add("run.seed", seed, {0, std::int64_t{1} << 62},
           "decides the split and every random choice");
   set.add("run.threads", threads, {0, 4096}, "threads to use; 0: all cores");
+  set.add("run.device", device, {"auto", "cpu", "cuda"},
+          "where to compute; auto: where the model runs best");
   data.bind(set);
   planted.bind(set);
   split.bind(set);

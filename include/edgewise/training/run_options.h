@@ -40,6 +40,7 @@ struct RunOptions {
   std::string model = "ra";
   std::int64_t seed = 0;
   std::int64_t threads = 0;
+  std::string device = "auto";
 
   // All options by key; refers to this object.
   [[nodiscard]] OptionSet bind();
