@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,14 @@ std::string arrayBytes(std::initializer_list<T> values) {
   std::string bytes;
   for (const T value : values) {
     bytes += littleBytes(value);
+  }
+  return bytes;
+}
+
+inline std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string bytes;
+  for (const std::string_view part : parts) {
+    bytes += part;
   }
   return bytes;
 }
@@ -91,10 +100,10 @@ inline std::string zipBytes(const std::vector<ZipEntry>& entries) {
                                littleBytes(crc32(entry.content) + entry.crc_error) +
                                or_elsewhere(packed_size) + or_elsewhere(size) +
                                littleBytes(static_cast<std::uint16_t>(entry.name.size()));
-    bytes += "PK\x03\x04" + common + littleBytes(std::uint16_t{0}) + entry.name + packed;
-    directory += "PK\x01\x02" + littleBytes(std::uint16_t{45}) + common +
-                 littleBytes(static_cast<std::uint16_t>(extra.size())) + std::string(10, '\0') +
-                 or_elsewhere(offset) + entry.name + extra;
+    bytes += joined({"PK\x03\x04", common, littleBytes(std::uint16_t{0}), entry.name, packed});
+    directory += joined({"PK\x01\x02", littleBytes(std::uint16_t{45}), common,
+                         littleBytes(static_cast<std::uint16_t>(extra.size())),
+                         std::string(10, '\0'), or_elsewhere(offset), entry.name, extra});
   }
   const auto count = static_cast<std::uint16_t>(entries.size());
   const auto directory_offset = static_cast<std::uint32_t>(bytes.size());
