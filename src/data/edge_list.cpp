@@ -214,12 +214,11 @@ void noteLikelyHeader(const EdgeRowPlan& plan, RawEdges& raw) {
     return edge.src == first.src || edge.dst == first.dst || (!plan.bipartite && crossed);
   });
   if (!again) {
-    const std::string target =
-        plan.bipartite ? raw.right_ids->label(first.dst) : raw.ids.label(first.dst);
+    const IdMap& target_ids = raw.right_ids ? *raw.right_ids : raw.ids;
     raw.notes.push_back(fmt::format(
         "the first row ({}, {}) was read as an edge, but its ids occur nowhere else: if it names "
         "the columns, say --set data.header=yes",
-        raw.ids.label(first.src), target));
+        raw.ids.label(first.src), target_ids.label(first.dst)));
   }
 }
 

@@ -126,7 +126,7 @@ class NegativeFreezer {
     const std::vector<Edge>& test_positive = split_.test.positive.edges;
     valid = {.edges = {}, .per_positive = plan.per_positive, .kind = plan.kind};
     test = valid;
-    if (plan.kind == "official") {
+    if (plan.kind == "official" && dataset_.official) {
       valid.edges = dataset_.official->valid_negative;
       test.edges = dataset_.official->test_negative;
     } else if (plan.kind == "hard") {
