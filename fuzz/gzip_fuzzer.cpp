@@ -2,6 +2,7 @@
 #include "fuzz_support.h"
 
 // The first byte chooses between a gzip stream and a raw DEFLATE stream of a claimed size.
+// libFuzzer fixes the name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace edgewise;
   if (size < 3) {

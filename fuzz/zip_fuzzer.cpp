@@ -3,6 +3,7 @@
 #include "edgewise/data/zip_archive.h"
 #include "fuzz_support.h"
 
+// libFuzzer fixes the name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace edgewise;
   fuzzing::allowDataErrors([&] {
