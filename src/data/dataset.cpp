@@ -62,22 +62,26 @@ void foldRows(std::span<const KeyedRow> same, const EdgeTable& raw, EdgeTable& c
   notes.mirrored += mirrored;
   notes.duplicates += same.size() - 1 - mirrored;
   clean.edges.push_back(edgeFromKey(same.front().key));
-  if (!raw.weight.empty()) {
-    // A mirrored copy states the same weight again; only true repeats add up.
-    float sum = 0;
-    for (const KeyedRow& row : same) {
-      if (mirrored == 0 || row.flipped == same.front().flipped) {
-        sum += raw.weight[row.row];
-      }
-    }
-    clean.weight.push_back(sum);
-  }
+  double earliest = 0;
   if (!raw.time.empty()) {
-    double earliest = raw.time[same.front().row];
+    earliest = raw.time[same.front().row];
     for (const KeyedRow& row : same) {
       earliest = std::min(earliest, raw.time[row.row]);
     }
     clean.time.push_back(earliest);
+  }
+  if (!raw.weight.empty()) {
+    // A mirrored copy states the same weight again; only true repeats add up, and of those with
+    // times only the earliest: a later one would tell the past about the future.
+    float sum = 0;
+    for (const KeyedRow& row : same) {
+      const bool counts = raw.time.empty() ? mirrored == 0 || row.flipped == same.front().flipped
+                                           : raw.time[row.row] == earliest;
+      if (counts) {
+        sum += raw.weight[row.row];
+      }
+    }
+    clean.weight.push_back(sum);
   }
   if (!raw.edge_class.empty()) {
     clean.edge_class.push_back(raw.edge_class[same.front().row]);

@@ -72,38 +72,118 @@ struct Plan {
   std::size_t per_positive;
 };
 
-Plan resolvePlan(const Dataset& dataset, const NegativeSettings& settings,
-                 std::string_view split_kind) {
-  Plan plan{.kind = settings.kind, .per_positive = 0};
-  const bool published = split_kind == "official" && dataset.official &&
+// The most negatives that every user who needs them has room for.
+std::size_t roomPerUser(const BipartiteShape& shape, const Dataset& dataset,
+                        const LinkSplit& split) {
+  std::vector<std::size_t> known(shape.users, 0);
+  for (const Edge& edge : dataset.edges.edges) {
+    ++known[index(edge.src)];
+  }
+  std::size_t room = shape.items;
+  for (const EdgeTable* positive : {&split.training.valid.positive, &split.test.positive}) {
+    for (const Edge& edge : positive->edges) {
+      room = std::min(room, shape.items - known[index(edge.src)]);
+    }
+  }
+  return room;
+}
+
+std::size_t resolvePerPositive(const Dataset& dataset, const NegativeSettings& settings,
+                               const std::string& kind, LinkSplit& split) {
+  if (settings.per_positive >= 0) {
+    return static_cast<std::size_t>(settings.per_positive);
+  }
+  if (!dataset.bipartite) {
+    return kind == "hard" ? kRankingNegatives : 0;
+  }
+  const std::size_t room = roomPerUser(*dataset.bipartite, dataset, split);
+  if (room >= kRankingNegatives) {
+    return kRankingNegatives;
+  }
+  split.notes.push_back(
+      fmt::format("some user has only {} items left to rank against: negatives.per_positive is {} "
+                  "instead of {}",
+                  room, room, kRankingNegatives));
+  return room;
+}
+
+void checkPlan(const Plan& plan, std::string_view split_kind) {
+  const bool ranking = plan.per_positive > 0;
+  if (plan.kind == "official" && ranking) {
+    throw ConfigError("official negatives are one pool for all positives",
+                      "drop negatives.per_positive, or use negatives.kind=uniform");
+  }
+  if (plan.kind == "degree" && ranking) {
+    throw ConfigError("degree-weighted negatives are one pool for all positives",
+                      "set negatives.per_positive=0, or use negatives.kind=uniform or hard");
+  }
+  if (plan.kind == "degree" && split_kind == "nodes") {
+    throw ConfigError("degree-weighted negatives do not fit split.kind=nodes",
+                      "held-out nodes have no degree yet; use negatives.kind=uniform or hard");
+  }
+  if (plan.kind == "hard" && !ranking) {
+    throw ConfigError("hard negatives are chosen for each positive",
+                      "set negatives.per_positive to 1 or more");
+  }
+}
+
+Plan resolvePlan(const Dataset& dataset, const NegativeSettings& settings, LinkSplit& split) {
+  const bool published = split.kind == "official" && dataset.official &&
                          !dataset.official->test_negative.empty() &&
                          !dataset.official->valid_negative.empty();
   if (settings.kind == "official" && !published) {
     throw ConfigError("negatives.kind=official: " + dataset.name + " has no official negatives",
                       "use negatives.kind=uniform");
   }
+  Plan plan{.kind = settings.kind, .per_positive = 0};
   if (settings.kind == "auto") {
     plan.kind = published ? "official" : "uniform";
   }
-  if (settings.per_positive >= 0) {
-    plan.per_positive = static_cast<std::size_t>(settings.per_positive);
-  } else if (dataset.bipartite || plan.kind == "hard") {
-    plan.per_positive = kRankingNegatives;
-  }
-  if (plan.kind == "official" && plan.per_positive > 0) {
-    throw ConfigError("official negatives are one pool for all positives",
-                      "drop negatives.per_positive, or use negatives.kind=uniform");
-  }
-  if (plan.kind == "degree" && plan.per_positive > 0) {
-    throw ConfigError("degree-weighted negatives are one pool for all positives",
-                      "set negatives.per_positive=0, or use negatives.kind=uniform or hard");
-  }
-  if (plan.kind == "hard" && plan.per_positive == 0) {
-    throw ConfigError("hard negatives are chosen for each positive",
-                      "set negatives.per_positive to 1 or more");
-  }
+  plan.per_positive = resolvePerPositive(dataset, settings, plan.kind, split);
+  checkPlan(plan, split.kind);
   return plan;
 }
+
+// Turns each positive so that its source is the end that a negative keeps: in a split by nodes the
+// held-out one, or else all negatives would be about nodes that training knows; on other undirected
+// graphs either, by chance; else as it is.
+class KeptEnds {
+ public:
+  KeptEnds(const Dataset& dataset, const LinkSplit& split)
+      : by_nodes_(split.kind == "nodes"),
+        by_chance_(dataset.direction == Direction::kUndirected && !dataset.bipartite),
+        coin_(split.seed, "negatives.end"),
+        seen_(dataset.node_count, 0) {
+    if (by_nodes_) {
+      see(split.training.message.table);
+    }
+  }
+
+  // Nodes of these edges count as known from now on.
+  void see(const EdgeTable& table) {
+    for (const Edge& edge : table.edges) {
+      seen_[index(edge.src)] = 1;
+      seen_[index(edge.dst)] = 1;
+    }
+  }
+  [[nodiscard]] std::vector<Edge> turn(const std::vector<Edge>& positives) const {
+    std::vector<Edge> turned = positives;
+    for (Edge& edge : turned) {
+      const bool flip = by_nodes_ ? seen_[index(edge.src)] != 0 && seen_[index(edge.dst)] == 0
+                                  : by_chance_ && coin_.below(edgeKey(edge), 2) == 1;
+      if (flip) {
+        edge = reversed(edge);
+      }
+    }
+    return turned;
+  }
+
+ private:
+  bool by_nodes_;
+  bool by_chance_;
+  CounterRng coin_;
+  std::vector<std::uint8_t> seen_;
+};
 
 class NegativeFreezer {
  public:
@@ -129,14 +209,32 @@ class NegativeFreezer {
     if (plan.kind == "official" && dataset_.official) {
       valid.edges = dataset_.official->valid_negative;
       test.edges = dataset_.official->test_negative;
-    } else if (plan.kind == "hard") {
-      valid.edges = hardFor(valid_positive, plan.per_positive, "negatives.valid");
-      test.edges = hardFor(test_positive, plan.per_positive, "negatives.test");
-    } else if (plan.per_positive > 0) {
-      valid.edges = corrupted(valid_positive, plan.per_positive, "negatives.valid");
-      test.edges = corrupted(test_positive, plan.per_positive, "negatives.test");
-    } else {
+      return;
+    }
+    if (plan.kind == "hard") {
+      valid.edges = hardFor(valid_positive, plan.per_positive, messagesAtValid(split_.training),
+                            "negatives.valid");
+      test.edges = hardFor(test_positive, plan.per_positive, messagesAtTest(split_, "train"),
+                           "negatives.test");
+      return;
+    }
+    const bool keep_an_end = plan.per_positive > 0 || split_.kind == "nodes";
+    if (!keep_an_end) {
       drawPools(valid_positive.size(), test_positive.size());
+      return;
+    }
+    KeptEnds ends(dataset_, split_);
+    const std::vector<Edge> valid_turned = ends.turn(valid_positive);
+    ends.see(split_.training.revealed_at_valid.table);
+    ends.see(split_.training.valid.positive);
+    const std::vector<Edge> test_turned = ends.turn(test_positive);
+    if (plan.per_positive > 0) {
+      valid.edges = corrupted(valid_turned, plan.per_positive, "negatives.valid");
+      test.edges = corrupted(test_turned, plan.per_positive, "negatives.test");
+    } else {
+      EdgeSet drawn(dataset_.direction);
+      valid.edges = oneForEach(valid_turned, drawn, "negatives.valid");
+      test.edges = oneForEach(test_turned, drawn, "negatives.test");
     }
   }
 
@@ -178,15 +276,42 @@ class NegativeFreezer {
     return edges;
   }
 
+  // A pool with one negative for each positive that shares its source; no pair twice.
+  [[nodiscard]] std::vector<Edge> oneForEach(const std::vector<Edge>& positives, EdgeSet& drawn,
+                                             std::string_view purpose) const {
+    constexpr std::uint64_t kAttempts = 100'000;
+    const CounterRng rng(split_.seed, purpose);
+    std::vector<Edge> edges;
+    edges.reserve(positives.size());
+    const std::vector<Edge> compact = candidates_.among(positives);
+    for (std::size_t i = 0; i < positives.size(); ++i) {
+      for (std::uint64_t attempt = 0;; ++attempt) {
+        if (attempt == kAttempts) {
+          throw DataError(fmt::format("{}: node {} has too few non-edges to draw from",
+                                      dataset_.name, dataset_.nodeLabel(positives[i].src)),
+                          "hold out fewer edges with split.test and split.valid");
+        }
+        const Edge pair = {
+            compact[i].src,
+            NodeId{static_cast<std::uint32_t>(rng.below(i, candidates_.size(), attempt))}};
+        if (pair.src != pair.dst && !known_.contains(pair) && drawn.insert(pair)) {
+          edges.push_back({positives[i].src, candidates_.restore(pair.dst)});
+          break;
+        }
+      }
+    }
+    return edges;
+  }
+
   [[nodiscard]] std::vector<Edge> hardFor(const std::vector<Edge>& positives,
-                                          std::size_t per_positive,
+                                          std::size_t per_positive, const MessageEdges& messages,
                                           std::string_view purpose) const {
     if (candidates_.size() != dataset_.node_count) {
       throw ConfigError("hard negatives cannot be chosen on " + dataset_.name +
                             ": its context edges join nodes that are never predicted",
                         "use negatives.kind=uniform");
     }
-    const CsrGraph graph = messageGraph(dataset_, split_.training.message);
+    const CsrGraph graph = messageGraph(dataset_, messages);
     const HardNegativeSampler sampler(graph, space_, known_, {.per_positive = per_positive});
     return sampler.sample(positives, CounterRng(split_.seed, purpose), progress_);
   }
@@ -204,7 +329,7 @@ class NegativeFreezer {
 
 void freezeNegatives(const Dataset& dataset, const NegativeSettings& settings, LinkSplit& split,
                      ProgressSink& progress) {
-  const Plan plan = resolvePlan(dataset, settings, split.kind);
+  const Plan plan = resolvePlan(dataset, settings, split);
   NegativeFreezer(dataset, settings, split, progress).freeze(plan);
 }
 

@@ -7,16 +7,26 @@
 namespace edgewise {
 namespace {
 
+// An optional column survives only where both sides have it: half a column would be out of step
+// with the edges.
 template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
+void appendColumn(std::vector<T>& to, std::size_t to_rows, const std::vector<T>& from,
+                  std::size_t from_rows) {
+  if (to.size() != to_rows || from.size() != from_rows) {
+    to.clear();
+    return;
+  }
   to.insert(to.end(), from.begin(), from.end());
 }
 
 void appendTable(EdgeTable& to, const EdgeTable& from) {
-  append(to.edges, from.edges);
-  append(to.weight, from.weight);
-  append(to.time, from.time);
-  append(to.edge_class, from.edge_class);
+  if (from.empty()) {
+    return;
+  }
+  appendColumn(to.weight, to.size(), from.weight, from.size());
+  appendColumn(to.time, to.size(), from.time, from.size());
+  appendColumn(to.edge_class, to.size(), from.edge_class, from.size());
+  to.edges.insert(to.edges.end(), from.edges.begin(), from.edges.end());
 }
 
 void addNegatives(Fingerprint& hash, const FrozenNegatives& negatives) {

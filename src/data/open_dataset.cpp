@@ -56,6 +56,30 @@ SourceForm parseSourceForm(const std::string& name) {
   return name == "csv" ? SourceForm::kCsv : SourceForm::kAuto;
 }
 
+// Settings that describe files mean nothing for a known dataset; ignoring them would mislead.
+void refuseFileSettings(const DataOptions& data) {
+  const DataOptions untouched;
+  const auto refuse = [&](bool changed, std::string_view key) {
+    if (changed) {
+      throw ConfigError(
+          fmt::format("{} describes your own files, but {} is a known dataset", key, data.dataset),
+          "drop it, or give --edges FILE instead of --dataset");
+    }
+  };
+  refuse(data.features != untouched.features, "data.features");
+  refuse(data.feature_id_column != untouched.feature_id_column, "data.feature_id_column");
+  refuse(data.bipartite != untouched.bipartite, "data.bipartite");
+  refuse(data.directed != untouched.directed, "data.directed");
+  refuse(data.delimiter != untouched.delimiter, "data.delimiter");
+  refuse(data.header != untouched.header, "data.header");
+  refuse(data.source_column != untouched.source_column, "data.source_column");
+  refuse(data.target_column != untouched.target_column, "data.target_column");
+  refuse(data.weight_column != untouched.weight_column, "data.weight_column");
+  refuse(data.time_column != untouched.time_column, "data.time_column");
+  refuse(data.ids != untouched.ids, "data.ids");
+  refuse(data.nodes != untouched.nodes, "data.nodes");
+}
+
 }  // namespace
 
 void DataOptions::bind(OptionSet& set) {
@@ -94,6 +118,7 @@ Dataset openDataset(const DataOptions& data, const PlantedOptions& planted,
   if (!data.edges.empty()) {
     return openFiles(data, progress);
   }
+  refuseFileSettings(data);
   if (data.dataset == "planted") {
     return makePlanted(planted);
   }

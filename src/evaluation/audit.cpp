@@ -78,6 +78,10 @@ class Auditor {
     checkPositives();
     checkNegatives("validation", split_.training.valid.negative, split_.training.valid.positive);
     checkNegatives("test", split_.test.negative, split_.test.positive);
+    if (split_.test.negative.per_positive == 0) {
+      remark("negatives in both validation and test",
+             keys(split_.training.valid.negative.edges).shared(keys(split_.test.negative.edges)));
+    }
     if (split_.kind == "time") {
       checkTimes();
     }
@@ -152,7 +156,7 @@ class Auditor {
   [[nodiscard]] std::vector<std::uint64_t> laterThan(const EdgeTable& past,
                                                      const EdgeTable& future) const {
     std::vector<std::uint64_t> found;
-    if (future.time.empty()) {
+    if (future.time.size() != future.size() || past.time.size() != past.size() || future.empty()) {
       return found;
     }
     const double first = *std::ranges::min_element(future.time);
@@ -180,6 +184,12 @@ class Auditor {
       }
       return found;
     };
+    const KeyList later = keys(split_.revealed_at_test.table.edges);
+    leak("test nodes' edges among the messages used to validate",
+         later.shared(keys(messages_.valid.table.edges)));
+    leak("held-out nodes' edges among the training messages",
+         keys(split_.training.revealed_at_valid.table.edges)
+             .shared(keys(messages_.training.table.edges)));
     leak("validation edges between two training nodes", both_seen(split_.training.valid.positive));
     leak("test edges between two training nodes", both_seen(split_.test.positive));
   }

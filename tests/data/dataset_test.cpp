@@ -42,9 +42,12 @@ TEST(MakeDataset, AddsWeightsOfRepeatsButNotOfMirrorsAndKeepsTheEarliestTime) {
   DatasetParts parts = partsOf({makeEdge(0, 1), makeEdge(0, 1), makeEdge(2, 0), makeEdge(0, 2)}, 3);
   parts.raw.table.weight = {1, 2, 5, 5};
   parts.raw.table.time = {2020, 2010, 7, 8};
+  DatasetParts timeless = parts;
+  timeless.raw.table.time.clear();
+  EXPECT_THAT(makeDataset(std::move(timeless)).edges.weight, ElementsAre(3, 5));
   const Dataset dataset = makeDataset(std::move(parts));
-  EXPECT_THAT(dataset.edges.weight, ElementsAre(3, 5));
   EXPECT_THAT(dataset.edges.time, ElementsAre(2010, 7));
+  EXPECT_THAT(dataset.edges.weight, ElementsAre(2, 5)) << "the later repeat is in the future";
 }
 
 TEST(MakeDataset, PutsItemsBehindUsers) {

@@ -103,11 +103,20 @@ TEST(SplitLinks, CutsAtRandomByTheGivenShares) {
 
 TEST(SplitLinks, DependsOnTheSeedAndNothingElse) {
   const Dataset dataset = randomGraph(200, 1200);
-  setThreadCount(1);
+  const Dataset large = randomGraph(5000, 60'000);
+  const auto hashes = [&](int threads) {
+    setThreadCount(threads);
+    std::vector<std::string> all;
+    // Large enough for several blocks of every sampler.
+    all.push_back(splitLinks(large, {}, {}, 5).hash);
+    all.push_back(splitLinks(large, {}, {.kind = "degree"}, 5).hash);
+    all.push_back(splitLinks(large, {}, {.per_positive = 4}, 5).hash);
+    all.push_back(splitLinks(dataset, {}, {.kind = "hard", .per_positive = 6}, 5).hash);
+    setThreadCount(0);
+    return all;
+  };
+  EXPECT_EQ(hashes(1), hashes(2));
   const LinkSplit first = splitLinks(dataset, {}, {}, 5);
-  setThreadCount(2);
-  EXPECT_EQ(splitLinks(dataset, {}, {}, 5).hash, first.hash);
-  setThreadCount(0);
   EXPECT_NE(splitLinks(dataset, {}, {}, 6).hash, first.hash);
   EXPECT_NE(splitLinks(dataset, {.test = 0.2}, {}, 5).hash, first.hash);
   EXPECT_NE(splitLinks(dataset, {}, {.kind = "degree"}, 5).hash, first.hash);
@@ -142,6 +151,67 @@ TEST(SplitLinks, HidesHeldOutNodesUntilTheirTime) {
   EXPECT_EQ(messagesAtTest(split, "train").table.size(),
             split.training.message.table.size() + split.training.revealed_at_valid.table.size() +
                 split.revealed_at_test.table.size());
+}
+
+TEST(SplitLinks, AsksAboutHeldOutNodesInNegativesToo) {
+  const Dataset dataset = randomGraph(300, 2000);
+  for (const std::int64_t per_positive : {0, 5}) {
+    const LinkSplit split = splitLinks(dataset, {.kind = "nodes", .valid = 0.1, .test = 0.1},
+                                       {.per_positive = per_positive}, 1);
+    expectSound(dataset, split);
+    std::set<NodeId> trained;
+    for (const Edge& edge : split.training.message.table.edges) {
+      trained.insert(edge.src);
+      trained.insert(edge.dst);
+    }
+    for (const FrozenNegatives* negative : {&split.training.valid.negative, &split.test.negative}) {
+      for (const Edge& edge : negative->edges) {
+        EXPECT_FALSE(trained.contains(edge.src) && trained.contains(edge.dst));
+      }
+    }
+  }
+}
+
+// On a graph without structure nothing may predict: what does has found a flaw of the protocol.
+TEST(SplitLinks, GivesNothingAwayOnARandomGraph) {
+  const Dataset dataset = randomGraph(600, 6000);
+  for (const std::string kind : {"random", "time", "nodes"}) {
+    const LinkSplit split = splitLinks(dataset, {.kind = kind, .valid = 0.1, .test = 0.2}, {}, 1);
+    const CsrGraph graph = messageGraph(dataset, messagesAtTest(split, "train"));
+    const auto degrees = [&](const std::vector<Edge>& edges) {
+      double sum = 0;
+      for (const Edge& edge : edges) {
+        sum += static_cast<double>(graph.degree(edge.src) * graph.degree(edge.dst));
+      }
+      return sum / static_cast<double>(edges.size());
+    };
+    const double positive = degrees(split.test.positive.edges);
+    const double negative = degrees(split.test.negative.edges);
+    EXPECT_NEAR(positive / negative, 1.0, 0.15) << kind;
+  }
+}
+
+TEST(SplitLinks, RanksAgainstWhatThereIsInASmallCatalogue) {
+  const Dataset dataset = shoppers(40, 60);
+  const LinkSplit split = splitLinks(dataset, {}, {}, 2);
+  EXPECT_LT(split.test.negative.per_positive, 60U);
+  EXPECT_GT(split.test.negative.per_positive, 30U);
+  ASSERT_EQ(split.notes.size(), 1U);
+  expectSound(dataset, split);
+}
+
+TEST(SplitLinks, KeepsEitherEndOfAnUndirectedPositive) {
+  const Dataset dataset = randomGraph(200, 1500);
+  const LinkSplit split = splitLinks(dataset, {}, {.per_positive = 3}, 2);
+  std::size_t source_kept = 0;
+  for (std::size_t i = 0; i < split.test.positive.size(); ++i) {
+    const Edge positive = split.test.positive.edges[i];
+    const Edge negative = split.test.negative.edges[3 * i];
+    EXPECT_TRUE(negative.src == positive.src || negative.src == positive.dst);
+    source_kept += negative.src == positive.src ? 1 : 0;
+  }
+  EXPECT_GT(source_kept, split.test.positive.size() / 3);
+  EXPECT_LT(source_kept, split.test.positive.size() * 2 / 3);
 }
 
 TEST(SplitLinks, KeepsATrainingItemForEveryUser) {

@@ -102,11 +102,11 @@ struct DatasetParts {
   std::vector<EdgeClass> edge_classes;
 };
 
-// Removes self-loops and repeats (counted in `notes`; weights of repeats add up, the earliest time
-// stays), orders edges, moves items behind users, checks that features and labels fit the nodes,
-// computes the hash. With number ids there are as many nodes as the larger of ids and feature rows;
-// with label ids the rows must match. Throws DataError for no edges at all, for features with a NaN
-// or an infinity, or for too few rows.
+// Removes self-loops and repeats (counted in `notes`; weights of repeats add up; of repeats with
+// times the earliest stays), orders edges, moves items behind users, checks that features and
+// labels fit the nodes, computes the hash. With number ids there are as many nodes as the larger of
+// ids and feature rows; with label ids the rows must match. Throws DataError for no edges at all,
+// for features with a NaN or an infinity, or for too few rows.
 [[nodiscard]] Dataset makeDataset(DatasetParts parts);
 
 // SHA-256 over sizes, edges with their columns, features and the official split; not over names.
