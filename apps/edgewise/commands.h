@@ -17,7 +17,7 @@ namespace edgewise::app {
 struct Session {
   Console console;
   std::optional<std::string> data_root;
-  int threads = 0;
+  std::optional<int> threads;
   std::function<void()> action;
 };
 

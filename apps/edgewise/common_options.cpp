@@ -13,7 +13,7 @@ void addCommonOptions(CLI::App& command, Session& session) {
       ->option_text("DIR");
   command.add_option("--threads", session.threads, "threads to use; 0: all cores")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 4096));
 }
 
 }  // namespace edgewise::app

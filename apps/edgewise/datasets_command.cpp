@@ -160,7 +160,7 @@ void addDatasetsCommand(CLI::App& program, Session& session) {
   command->add_option("NAME", *name, "show this one in full");
   command->callback([&session, name] {
     session.action = [&session, name] {
-      setThreadCount(session.threads);
+      setThreadCount(session.threads.value_or(0));
       if (*name == "planted") {
         showPlanted(session);
         return;

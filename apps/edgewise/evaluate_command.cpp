@@ -26,33 +26,51 @@ void requireSame(const std::string& what, const std::string& stored, const std::
   }
 }
 
+// What metrics.json says that must come out again.
+struct StoredNumbers {
+  std::string split_hash;
+  MetricSet valid;
+  MetricSet test;
+};
+
+StoredNumbers readStored(const RunFolder& folder) {
+  const nlohmann::ordered_json json = folder.readJson("metrics.json");
+  try {
+    return {.split_hash = json.at("split").at("hash").get<std::string>(),
+            .valid = MetricSet::fromJson(json.at("valid")),
+            .test = MetricSet::fromJson(json.at("test"))};
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(FilePlace{folder.path() / "metrics.json"},
+                    fmt::format("is damaged ({})", error.what()), "run the training again");
+  }
+}
+
 void evaluate(Session& session, const std::string& path) {
   const RunFolder folder = RunFolder::open(path);
   RunOptions options;
   const std::string data_hash = folder.readOptions(options);
-  const nlohmann::ordered_json stored = folder.readJson("metrics.json");
-  setBackendThreads(session.threads > 0 ? session.threads : static_cast<int>(options.threads));
+  const StoredNumbers stored = readStored(folder);
+  setBackendThreads(session.threads.value_or(static_cast<int>(options.threads)));
   ProgressSink& progress = session.console.progress();
   const Dataset dataset =
       openDataset(options.data, options.planted, dataRoot(session.data_root), progress);
   requireSame("data", data_hash, dataset.hash, folder.path());
   const LinkSplit split =
       splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
-  requireSame("split", stored.value("/split/hash"_json_pointer, std::string()), split.hash,
-              folder.path());
+  requireSame("split", stored.split_hash, split.hash, folder.path());
   const RunMetrics run = runHeuristic(dataset, split, options, progress);
   session.console.say(describeDataset(dataset));
   session.console.say(describeSplit(run) + "\n");
   session.console.show(metricsTable(run));
-  const bool same =
-      run.toJson()["test"] == stored["test"] && run.toJson()["valid"] == stored["valid"];
-  session.console.say(same ? "\nthe same numbers as stored" : "");
-  if (!same) {
-    session.console.warn("these numbers differ from the stored ones");
-  }
+  const bool same = run.test == stored.test && run.valid == stored.valid;
   nlohmann::ordered_json json = run.toJson();
   json["same_as_stored"] = same;
   session.console.showJson(json);
+  if (!same) {
+    throw Error(folder.path().string() + ": these numbers differ from the stored ones",
+                "was the run made by another version? options.json names it", ExitCode::kFailure);
+  }
+  session.console.say("\nthe same numbers as stored");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::string describeSplit(const RunMetrics& run) {
   return fmt::format(
       "split {} (seed {}): {} message, {} valid, {} test edges; {}; split {}\n"
       "messages at test: {}; audit: {}",
-      split.kind, run.seed, groupedCount(split.message), groupedCount(split.valid),
+      split.kind, split.seed, groupedCount(split.message), groupedCount(split.valid),
       groupedCount(split.test), negatives, split.hash.substr(0, 12), split.message_at_test, audit);
 }
 

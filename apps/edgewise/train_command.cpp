@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +24,7 @@ namespace {
 
 struct TrainArguments {
   std::string recipe;
-  std::string models = "ra";
+  std::string models;
   std::vector<std::string> settings;
   std::optional<std::int64_t> seed;
   std::int64_t seeds = 1;
@@ -45,7 +46,8 @@ struct Job {
 };
 
 void applyRecipe(const std::string& path, OptionSet& set) {
-  if (!std::filesystem::exists(path)) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
     throw ConfigError(fmt::format("--recipe: no such file '{}'", path),
                       "a recipe is a JSON file of options; `edgewise options` lists them");
   }
@@ -78,8 +80,8 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
   if (arguments.seed) {
     set.set("run.seed", std::to_string(*arguments.seed), "--seed");
   }
-  if (session.threads > 0) {
-    set.set("run.threads", std::to_string(session.threads), "--threads");
+  if (session.threads) {
+    set.set("run.threads", std::to_string(*session.threads), "--threads");
   }
   for (const std::string& setting : arguments.settings) {
     set.setAssignment(setting, "--set");
@@ -88,9 +90,15 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
 }
 
 std::vector<std::string> modelNames(const TrainArguments& arguments, RunOptions options) {
+  if (arguments.models.empty()) {
+    return {options.model};
+  }
   std::vector<std::string> names;
   for (const std::string_view name : splitText(arguments.models, ',')) {
     options.bind().set("model.kind", trimmed(name), "--model");
+    if (std::ranges::find(names, options.model) != names.end()) {
+      throw ConfigError(fmt::format("--model: {} is named twice", options.model));
+    }
     names.push_back(options.model);
   }
   return names;
@@ -131,26 +139,39 @@ void warnOfLeaks(const Console& console, const RunMetrics& run) {
   }
 }
 
-RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, double load_seconds,
-                  bool overwrite) {
+// Runs first and writes last: what fails on the way leaves no folder behind and destroys no earlier
+// run.
+RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, double load_seconds) {
   ProgressSink& progress = session.console.progress();
   const Stopwatch split_watch;
   const LinkSplit split = splitLinks(dataset, job.options.split, job.options.negatives,
                                      splitSeed(job.options), progress);
   const double split_seconds = split_watch.seconds();
-  RunFolder folder = RunFolder::create(job.folder, overwrite);
-  folder.writeOptions(job.options, dataset.hash);
-  folder.log(describeDataset(dataset));
   RunMetrics run = runHeuristic(dataset, split, job.options, progress);
   run.time.insert(run.time.begin(), {{"load_s", load_seconds}, {"split_s", split_seconds}});
-  folder.log(describeSplit(run));
-  folder.writeJson("metrics.json", run.toJson());
-  folder.log("finished");
   for (const std::string& note : split.notes) {
     session.console.note(note);
   }
   warnOfLeaks(session.console, run);
   return run;
+}
+
+// A run must be found again from any folder.
+void makeAbsolute(std::string& path) {
+  if (!path.empty()) {
+    path = std::filesystem::absolute(path).lexically_normal().string();
+  }
+}
+
+void writeRun(Job& job, const Dataset& dataset, const RunMetrics& run) {
+  makeAbsolute(job.options.data.edges);
+  makeAbsolute(job.options.data.features);
+  RunFolder folder = RunFolder::create(job.folder);
+  folder.writeOptions(job.options, dataset.hash);
+  folder.writeJson("metrics.json", run.toJson());
+  folder.log(describeDataset(dataset));
+  folder.log(describeSplit(run));
+  folder.log("finished");
 }
 
 void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
@@ -167,9 +188,7 @@ void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
   session.console.say(table);
   TextTable plan({{"would run"}, {"memory", Align::kRight}, {"time", Align::kRight}, {"folder"}});
   for (Job& job : jobs) {
-    const LinkSplit split =
-        splitLinks(dataset, job.options.split, job.options.negatives, splitSeed(job.options));
-    const RunEstimate estimate = estimateHeuristicRun(dataset, split, job.options);
+    const RunEstimate estimate = estimateHeuristicRun(dataset, job.options);
     json["runs"].push_back(
         {{"options", job.options.bind().toJson()},
          {"folder", job.folder.string()},
@@ -195,8 +214,10 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
     session.console.showJson(summary);
   }
   double seconds = 0;
-  for (const auto& [stage, time] : runs.front().time) {
-    seconds += time;
+  for (const RunMetrics& run : runs) {
+    for (const auto& [stage, time] : run.time) {
+      seconds += stage == "load_s" && &run != &runs.front() ? 0 : time;
+    }
   }
   session.console.say(fmt::format("\nrun folder: {}   ({}, {} at most)", out.string(),
                                   readableSeconds(seconds), readableBytes(peakMemoryBytes())));
@@ -222,8 +243,13 @@ void train(Session& session, const TrainArguments& arguments) {
   session.console.say(describeDataset(dataset));
   std::vector<RunMetrics> runs;
   runs.reserve(jobs.size());
+  claimRunFolder(out, arguments.overwrite);
   for (Job& job : jobs) {
-    runs.push_back(runJob(session, job, dataset, load_seconds, arguments.overwrite));
+    runs.push_back(runJob(session, job, dataset, load_seconds));
+    if (runs.size() == 1) {
+      clearRunFolder(out);
+    }
+    writeRun(job, dataset, runs.back());
   }
   if (runs.size() > 1) {
     writeFileAtomically(out / "summary.json", comparisonJson(runs).dump(2) + "\n");

@@ -12,7 +12,7 @@ namespace edgewise {
 namespace {
 
 // Bounds the score block of full ranking: users at a time x all nodes x 8 bytes.
-constexpr std::size_t kBlockBytes = std::size_t{256} << 20;
+constexpr std::size_t kBlockBytes = std::size_t{128} << 20;
 
 // Edges sorted by user, items as 0-based item numbers.
 class ItemsByUser {
@@ -78,16 +78,23 @@ MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
   const std::size_t block =
       std::max<std::size_t>(1, kBlockBytes / (dataset.node_count * sizeof(double)));
   std::vector<double> scores;
+  std::vector<double> item_scores;
+  std::vector<UserItems> user_items;
   ProgressTask task(progress, "ranking users", users.size());
   for (std::size_t begin = 0; begin < users.size(); begin += block) {
     const auto batch = std::span(users).subspan(begin, std::min(block, users.size() - begin));
     scores.resize(batch.size() * dataset.node_count);
     scorer.scoreSources(batch, scores, silentProgress());
+    item_scores.clear();
+    user_items.clear();
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const std::size_t user = index(batch[i]);
-      accumulator.add(std::span(scores).subspan(i * dataset.node_count + shape.users, shape.items),
-                      {.masked = masked.of(user), .relevant = wanted.of(user)});
+      const auto items =
+          std::span(scores).subspan(i * dataset.node_count + shape.users, shape.items);
+      item_scores.insert(item_scores.end(), items.begin(), items.end());
+      user_items.push_back(
+          {.masked = masked.of(index(batch[i])), .relevant = wanted.of(index(batch[i]))});
     }
+    accumulator.add(item_scores, user_items);
     task.advance(batch.size());
   }
   return evaluateFullRanking(accumulator.result(), requests);

@@ -38,6 +38,8 @@ bool needsCommonNeighbours(Heuristic heuristic) {
 // What one stage needs: the graph of its messages, what it holds out, and what must not be
 // recommended again.
 struct Stage {
+  std::string_view name;
+  RunMetrics& run;
   const MessageEdges& messages;
   const MessageEdges& known;
   const EdgeTable& positive;
@@ -64,37 +66,29 @@ class HeuristicRun {
     }
   }
 
-  MetricSet score(const Stage& stage, RunMetrics& run) const {
+  MetricSet score(const Stage& stage) const {
+    const std::vector<MetricRequest> requests =
+        resolveMetrics(options_.evaluation, dataset_, stage.negative);
+    const std::vector<MetricRequest> full_requests =
+        resolveFullMetrics(options_.evaluation, dataset_, requests);
     const CsrGraph graph = messageGraph(dataset_, stage.messages);
     const HeuristicLinkScorer scorer(graph, heuristic_, options_.heuristic.resolve());
     if (heuristic_ == Heuristic::kKatz) {
-      run.chosen = {{"katz_beta", scorer.katzBeta()}};
+      stage.run.chosen.emplace_back(fmt::format("katz_beta_{}", stage.name), scorer.katzBeta());
     }
     MetricSet metrics =
-        evaluateHeldOut(scorer, stage.positive, stage.negative,
-                        resolveMetrics(options_.evaluation, dataset_, stage.negative), progress_);
-    if (!options_.evaluation.full_metrics.empty()) {
-      const auto requests = parseMetrics(options_.evaluation.full_metrics);
-      const MetricSet full =
-          evaluateFullRanking(scorer, dataset_, stage.known, stage.positive, requests, progress_);
-      addFullRanking(full, metrics);
+        evaluateHeldOut(scorer, stage.positive, stage.negative, requests, progress_);
+    if (!full_requests.empty()) {
+      const MetricSet full = evaluateFullRanking(scorer, dataset_, stage.known, stage.positive,
+                                                 full_requests, progress_);
+      for (const auto& [name, value] : full.values()) {
+        metrics.set(name, value);
+      }
     }
     return metrics;
   }
 
  private:
-  static void addFullRanking(const MetricSet& full, MetricSet& metrics) {
-    for (const auto& [name, value] : full.values()) {
-      if (metrics.find(name)) {
-        throw ConfigError(fmt::format("{} is asked for in both evaluation.metrics and "
-                                      "evaluation.full_metrics",
-                                      name),
-                          "keep it in one of them");
-      }
-      metrics.set(name, value);
-    }
-  }
-
   const Dataset& dataset_;
   const RunOptions& options_;
   Heuristic heuristic_;
@@ -103,6 +97,7 @@ class HeuristicRun {
 
 SplitSummary summariseSplit(const LinkSplit& split, const std::string& message_at_test) {
   return {.kind = split.kind,
+          .seed = split.seed,
           .hash = split.hash,
           .message_at_test = message_at_test,
           .negatives = split.test.negative.kind,
@@ -135,11 +130,12 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
                          {.training = split.training.message, .valid = at_valid, .test = at_test});
   run.time.emplace_back("audit_s", audit_watch.seconds());
   const Stopwatch valid_watch;
-  run.valid = heuristic.score(
-      {at_valid, at_valid, split.training.valid.positive, split.training.valid.negative}, run);
+  run.valid = heuristic.score({"valid", run, at_valid, at_valid, split.training.valid.positive,
+                               split.training.valid.negative});
   run.time.emplace_back("valid_s", valid_watch.seconds());
   const Stopwatch test_watch;
-  run.test = heuristic.score({at_test, before_test, split.test.positive, split.test.negative}, run);
+  run.test = heuristic.score(
+      {"test", run, at_test, before_test, split.test.positive, split.test.negative});
   run.time.emplace_back("eval_s", test_watch.seconds());
   run.peak_bytes = peakMemoryBytes();
   return run;

@@ -15,18 +15,26 @@ constexpr double kEntriesPerSecond = 1e9;
 // Iterations until Katz and PPR have converged at their defaults.
 constexpr double kIterations = 45;
 
-std::size_t scoredPairs(const LinkSplit& split) {
-  return split.training.valid.positive.size() + split.training.valid.negative.edges.size() +
-         split.test.positive.size() + split.test.negative.edges.size();
+// Held-out edges and their negatives, by the usual shares.
+double scoredPairs(const Dataset& dataset, const RunOptions& options) {
+  const auto edges = static_cast<double>(dataset.edges.size());
+  double held_out = (dataset.bipartite ? 0.3 : 0.15) * edges;
+  if (dataset.official) {
+    held_out = static_cast<double>(dataset.official->valid.size() + dataset.official->test.size());
+  } else if (options.split.valid >= 0 && options.split.test >= 0) {
+    held_out = (options.split.valid + options.split.test) * edges;
+  }
+  const std::int64_t usual = dataset.bipartite || options.negatives.kind == "hard" ? 100 : 1;
+  const std::int64_t asked = options.negatives.per_positive;
+  return held_out * static_cast<double>(1 + (asked > 0 ? asked : usual));
 }
 
 }  // namespace
 
-RunEstimate estimateHeuristicRun(const Dataset& dataset, const LinkSplit& split,
-                                 const RunOptions& options) {
+RunEstimate estimateHeuristicRun(const Dataset& dataset, const RunOptions& options) {
   const auto nodes = static_cast<double>(dataset.node_count);
   const auto edges = static_cast<double>(dataset.edges.size());
-  const auto pairs = static_cast<double>(scoredPairs(split));
+  const double pairs = scoredPairs(dataset, options);
   const double cores = threadCount();
   const Heuristic heuristic = parseHeuristic(options.model);
   const bool spectral =
@@ -49,7 +57,7 @@ RunEstimate estimateHeuristicRun(const Dataset& dataset, const LinkSplit& split,
   constexpr double kBytesPerPair = 40;
   const double features = static_cast<double>(dataset.features.values().size_bytes() +
                                               dataset.features.columnIndices().size_bytes());
-  const double columns = spectral ? nodes * 8 * 4 * 32 * cores : nodes * 8 * cores;
+  const double columns = spectral ? nodes * 8 * 3 * 16 : nodes * 8 * cores;
   estimate.memory_bytes = static_cast<std::uint64_t>(edges * kBytesPerEdge + pairs * kBytesPerPair +
                                                      features + columns);
   return estimate;

@@ -5,8 +5,11 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <system_error>
+#include <vector>
 
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
@@ -25,44 +28,112 @@ constexpr std::array<std::string_view, 8> kRunFiles = {
     "options.json", "metrics.json",      "curves.csv",  "views.csv",
     "log.txt",      "model.safetensors", "report.html", "summary.json"};
 
-void removeOldRun(const std::filesystem::path& path) {
-  for (const std::string_view name : kRunFiles) {
-    std::error_code failure;
-    std::filesystem::remove(path / name, failure);
-    if (failure) {
-      throw DataError(FilePlace{path / name},
-                      fmt::format("cannot be removed ({})", failure.message()));
-    }
-  }
+bool isDirectory(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
 }
 
-void makeWritable(const std::filesystem::path& path) {
+bool isThere(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+std::vector<std::filesystem::path> entriesOf(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
   std::error_code failure;
-  std::filesystem::create_directories(path, failure);
-  if (failure || ::access(path.c_str(), W_OK) != 0) {
-    throw DataError(FilePlace{path},
-                    fmt::format("cannot write to this folder ({})",
-                                failure ? failure.message() : "permission denied"),
-                    "choose another folder with --out");
+  for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    entries.push_back(at->path());
+  }
+  if (failure) {
+    throw DataError(FilePlace{folder}, fmt::format("cannot be listed ({})", failure.message()),
+                    "make the folder readable, or choose another with --out");
+  }
+  return entries;
+}
+
+bool isRunFile(const std::filesystem::path& path) {
+  return std::ranges::find(kRunFiles, path.filename().string()) != kRunFiles.end();
+}
+
+// Whether everything here and below was left by runs.
+bool holdsOnlyRuns(const std::filesystem::path& folder) {
+  return std::ranges::all_of(entriesOf(folder), [](const std::filesystem::path& entry) {
+    return isDirectory(entry) ? holdsOnlyRuns(entry) : isRunFile(entry);
+  });
+}
+
+[[noreturn]] void throwUnwritable(const std::filesystem::path& path, const std::string& reason) {
+  throw DataError(FilePlace{path}, fmt::format("cannot write to this folder ({})", reason),
+                  "choose another folder with --out");
+}
+
+// Looks at the nearest folder that exists.
+void checkWritable(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::path nearest = std::filesystem::absolute(path, failure);
+  while (!failure && !std::filesystem::exists(nearest, failure) && nearest.has_relative_path()) {
+    if (failure && failure != std::errc::not_a_directory) {
+      throwUnwritable(path, failure.message());
+    }
+    failure.clear();
+    nearest = nearest.parent_path();
+  }
+  if (failure) {
+    throwUnwritable(path, failure.message());
+  }
+  if (!isDirectory(nearest)) {
+    throwUnwritable(path, nearest.string() + " is a file");
+  }
+  if (::access(nearest.c_str(), W_OK) != 0) {
+    throwUnwritable(path, "permission denied");
   }
 }
 
 }  // namespace
 
-RunFolder RunFolder::create(const std::filesystem::path& path, bool overwrite) {
-  if (std::filesystem::exists(path) && !std::filesystem::is_directory(path)) {
-    throw ConfigError(path.string() + " is a file, not a folder", "choose another --out");
+void claimRunFolder(const std::filesystem::path& path, bool overwrite) {
+  checkWritable(path);
+  if (!isThere(path)) {
+    return;
   }
-  makeWritable(path);
-  if (std::filesystem::exists(path / kOptionsFile)) {
-    if (!overwrite) {
-      throw ConfigError(path.string() + " holds a run already",
-                        "choose another --out, or add --overwrite");
-    }
-    removeOldRun(path);
-  } else if (!std::filesystem::is_empty(path)) {
-    throw ConfigError(path.string() + " is not empty and holds no run",
+  const std::vector<std::filesystem::path> entries = entriesOf(path);
+  const bool a_run = std::ranges::any_of(entries, [](const std::filesystem::path& entry) {
+    return isRunFile(entry) || isDirectory(entry);
+  });
+  if (!entries.empty() && (!a_run || !holdsOnlyRuns(path))) {
+    throw ConfigError(path.string() + " holds something else than runs",
                       "choose a new folder with --out");
+  }
+  if (!entries.empty() && !overwrite) {
+    throw ConfigError(path.string() + " holds a run already",
+                      "choose another --out, or add --overwrite");
+  }
+}
+
+void clearRunFolder(const std::filesystem::path& path) {
+  if (!isDirectory(path)) {
+    return;
+  }
+  for (const std::filesystem::path& entry : entriesOf(path)) {
+    if (isDirectory(entry)) {
+      clearRunFolder(entry);
+    }
+    std::error_code failure;
+    if (isRunFile(entry) || isDirectory(entry)) {
+      std::filesystem::remove(entry, failure);
+    }
+    if (failure && failure != std::errc::directory_not_empty) {
+      throw DataError(FilePlace{entry}, fmt::format("cannot be removed ({})", failure.message()));
+    }
+  }
+}
+
+RunFolder RunFolder::create(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) {
+    throwUnwritable(path, failure.message());
   }
   RunFolder folder(path);
   try {
@@ -78,10 +149,10 @@ RunFolder RunFolder::create(const std::filesystem::path& path, bool overwrite) {
 }
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {
-  if (!std::filesystem::is_directory(path)) {
+  if (!isDirectory(path)) {
     throw DataError(FilePlace{path}, "no such run folder", "give the folder that --out named");
   }
-  if (!std::filesystem::exists(path / kOptionsFile)) {
+  if (!isThere(path / kOptionsFile)) {
     throw DataError(FilePlace{path}, "holds no run (options.json is missing)",
                     "give the folder that --out named");
   }
@@ -109,6 +180,9 @@ std::string RunFolder::readOptions(RunOptions& options) const {
     }
     options.bind().setAll(json.at("options"), origin);
     return json.at("data_hash").get<std::string>();
+  } catch (const ConfigError& error) {
+    // Nobody typed this: the file is at fault.
+    throw DataError(error.what(), "was it made by another version? run the training again");
   } catch (const nlohmann::json::exception& error) {
     throw DataError(fmt::format("{}: is damaged ({})", origin, error.what()),
                     "run the training again");
@@ -121,7 +195,7 @@ void RunFolder::writeJson(std::string_view name, const nlohmann::ordered_json& c
 
 nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {
   const std::filesystem::path file = path_ / name;
-  if (!std::filesystem::exists(file)) {
+  if (!isThere(file)) {
     throw DataError(FilePlace{file}, "is missing: the run did not finish",
                     "run the training again");
   }
@@ -142,7 +216,7 @@ void RunFolder::log(std::string_view line) {
 
 std::filesystem::path freeRunFolder(const std::filesystem::path& root, const std::string& name) {
   std::filesystem::path candidate = root / name;
-  for (int number = 2; std::filesystem::exists(candidate); ++number) {
+  for (int number = 2; isThere(candidate); ++number) {
     candidate = root / fmt::format("{}-{}", name, number);
   }
   return candidate;

@@ -27,6 +27,7 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["device"] = device;
   json["threads"] = threads;
   json["split"] = {{"kind", split.kind},
+                   {"seed", split.seed},
                    {"hash", split.hash},
                    {"message_at_train", "train"},
                    {"message_at_test", split.message_at_test},

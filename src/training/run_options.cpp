@@ -1,8 +1,30 @@
 #include "edgewise/training/run_options.h"
 
-#include "edgewise/util/text.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "edgewise/util/error.h"
 
 namespace edgewise {
+namespace {
+
+bool givenByRanks(const MetricRequest& request) {
+  return request.kind == MetricKind::kMrr || request.kind == MetricKind::kHit ||
+         request.kind == MetricKind::kNdcg;
+}
+
+bool givenByPool(const MetricRequest& request) {
+  return givenByRanks(request) || request.kind == MetricKind::kAuc ||
+         request.kind == MetricKind::kAveragePrecision || request.kind == MetricKind::kHits;
+}
+
+bool givenByFullRanking(const MetricRequest& request) {
+  return request.kind == MetricKind::kRecall || request.kind == MetricKind::kPrecision ||
+         request.kind == MetricKind::kHit || request.kind == MetricKind::kNdcg;
+}
+
+}  // namespace
 
 void EvaluationOptions::bind(OptionSet& set) {
   set.add("evaluation.metrics", metrics,
@@ -56,13 +78,62 @@ std::uint64_t splitSeed(const RunOptions& options) {
 
 std::vector<MetricRequest> resolveMetrics(const EvaluationOptions& options, const Dataset& dataset,
                                           const FrozenNegatives& negatives) {
+  const bool ranking = negatives.per_positive > 0;
   if (options.metrics != "auto") {
-    return parseMetrics(options.metrics);
+    const std::vector<MetricRequest> asked = parseMetrics(options.metrics);
+    for (const MetricRequest& request : asked) {
+      if (ranking ? !givenByRanks(request) : !givenByPool(request)) {
+        throw ConfigError(
+            fmt::format("evaluation.metrics: {} does not go with {}", metricName(request),
+                        ranking ? "negatives of each positive's own" : "one pool of negatives"),
+            ranking
+                ? "such negatives give mrr, hit@K and ndcg@K; recall@K and precision@K belong in "
+                  "evaluation.full_metrics"
+                : "a pool gives auc, ap, hits@K, mrr, hit@K and ndcg@K; set "
+                  "negatives.per_positive for a ranking");
+      }
+    }
+    return asked;
   }
-  if (negatives.per_positive > 0) {
+  if (ranking) {
     return parseMetrics(dataset.bipartite ? "hit@10,ndcg@50,mrr" : "mrr,hit@10");
   }
-  return parseMetrics(dataset.metrics.empty() ? "auc,ap" : joinText(dataset.metrics, ","));
+  std::vector<MetricRequest> usual;
+  for (const std::string& name : dataset.metrics) {
+    const MetricRequest request = parseMetric(name);
+    if (givenByPool(request) && !givenByRanks(request)) {
+      usual.push_back(request);
+    }
+  }
+  return usual.empty() ? parseMetrics("auc,ap") : usual;
+}
+
+std::vector<MetricRequest> resolveFullMetrics(const EvaluationOptions& options,
+                                              const Dataset& dataset,
+                                              std::span<const MetricRequest> others) {
+  if (options.full_metrics == "none" || (options.full_metrics == "auto" && !dataset.bipartite)) {
+    return {};
+  }
+  if (!dataset.bipartite) {
+    throw ConfigError("evaluation.full_metrics: " + dataset.name + " has no items to rank",
+                      "full ranking needs bipartite data; leave it out");
+  }
+  const std::vector<MetricRequest> full =
+      parseMetrics(options.full_metrics == "auto" ? "recall@20,ndcg@20" : options.full_metrics);
+  for (const MetricRequest& request : full) {
+    if (!givenByFullRanking(request)) {
+      throw ConfigError(
+          "evaluation.full_metrics: full ranking does not give " + metricName(request),
+          "it gives recall@K, precision@K, hit@K and ndcg@K");
+    }
+    if (std::ranges::find(others, request) != others.end()) {
+      throw ConfigError(metricName(request) +
+                            " is asked for in both evaluation.metrics and "
+                            "evaluation.full_metrics",
+                        "keep it in one of them");
+    }
+  }
+  return full;
 }
 
 }  // namespace edgewise

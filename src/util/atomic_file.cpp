@@ -18,7 +18,8 @@ constexpr std::size_t kBufferSize = 1 << 20;
 void makeFolder(const std::filesystem::path& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure && !std::filesystem::is_directory(folder)) {
+  std::error_code ignored;
+  if (failure && !std::filesystem::is_directory(folder, ignored)) {
     throw DataError(FilePlace{folder},
                     fmt::format("cannot make this folder ({})", failure.message()),
                     "choose another output folder");

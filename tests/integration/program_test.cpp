@@ -258,6 +258,17 @@ TEST(Program, SurvivesADamagedRunFolder) {
   const std::string options = readText(folder.path() / "run/options.json");
   (void)folder.write("run/options.json", options.substr(0, options.size() / 2));
   EXPECT_EQ(runProgram({"evaluate", out}).code, 3);
+  (void)folder.write("run/options.json", options);
+  const std::string metrics = readText(folder.path() / "run/metrics.json");
+  for (const std::string damaged : {"[]", "{}", R"({"split": {"hash": 1}})"}) {
+    (void)folder.write("run/metrics.json", damaged);
+    EXPECT_EQ(runProgram({"evaluate", out}).code, 3) << damaged;
+  }
+  nlohmann::json other = nlohmann::json::parse(metrics);
+  other["test"]["auc"] = 0.123;
+  (void)folder.write("run/metrics.json", other.dump());
+  EXPECT_EQ(runProgram({"evaluate", out}).code, 1) << "other numbers are not success";
+  (void)folder.write("run/metrics.json", metrics);
   nlohmann::json newer = nlohmann::json::parse(options);
   newer["format"] = 99;
   (void)folder.write("run/options.json", newer.dump());
@@ -281,20 +292,83 @@ TEST(Program, EndsWithFourWhenTheDiskIsFullAndLeavesNothingHalfWritten) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "run")) {
     EXPECT_EQ(entry.path().filename(), "log.txt");
   }
+  EXPECT_EQ(runProgram({"train", "--dataset", "planted", "--out", out, "--overwrite"}).code, 0);
 }
 
 TEST(Program, StopsOnInterrupt) {
   const TempFolder folder;
   ProgramRun run({"train", "--dataset", "planted", "--model", "ppr", "--set", "planted.nodes=60000",
                   "--threads", "1", "--out", (folder.path() / "run").string()});
-  // Work has begun when the run folder appears; scoring then takes far longer than the signal.
-  while (run.running() && !std::filesystem::exists(folder.path() / "run/options.json")) {
+  // Work has begun when the data has been described; scoring then takes far longer than the signal.
+  while (run.running() && run.outputSoFar().find("planted: ") == std::string::npos) {
     ::usleep(1000);
   }
   ::kill(run.child(), SIGINT);
   const Outcome outcome = run.wait();
   EXPECT_EQ(outcome.code, 130) << outcome.err;
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/metrics.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run"));
+}
+
+TEST(Program, KeepsTheOldRunWhenTheNewOneFails) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--out", out}).code, 0);
+  const std::string before = readText(folder.path() / "run/metrics.json");
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--set", "evaluation.metrics=recall@5"},
+           {"--model", "katz", "--set", "heuristic.katz_beta=0.9"},
+           {"--set", "evaluation.full_metrics=recall@20"},
+           {"--model", "ra,ra"}}) {
+    std::vector<std::string> words = {"train", "--dataset", "planted", "--out", out, "--overwrite"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(runProgram(words).code, 2) << wrong.back();
+    EXPECT_EQ(readText(folder.path() / "run/metrics.json"), before);
+  }
+}
+
+TEST(Program, OverwritesOneRunBySeveralAndBack) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const std::vector<std::string> one = {"train", "--dataset", "planted",
+                                        "--out", out,         "--overwrite"};
+  std::vector<std::string> several = one;
+  several.insert(several.end(), {"--seeds", "2"});
+  ASSERT_EQ(runProgram(one).code, 0);
+  ASSERT_EQ(runProgram(several).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/options.json"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "run/seed-1/metrics.json"));
+  ASSERT_EQ(runProgram(one).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/seed-1"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run/summary.json"));
+}
+
+TEST(Program, TakesTheModelFromSettingsAndRecipes) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "run").string();
+  const std::string recipe = folder.write("r.json", R"({"model": {"kind": "pa"}})").string();
+  ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--recipe", recipe, "--out", out}).code,
+            0);
+  EXPECT_EQ(metricsOf(out)["model"], "pa");
+  ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--set", "model.kind=jaccard", "--out",
+                        out, "--overwrite"})
+                .code,
+            0);
+  EXPECT_EQ(metricsOf(out)["model"], "jaccard");
+}
+
+TEST(Program, RefusesSettingsOfFilesForAKnownDataset) {
+  const Outcome outcome = runProgram({"train", "--dataset", "planted", "--directed"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("data.directed"));
+}
+
+TEST(Program, FindsTheDataOfARunFromAnyFolder) {
+  const TempFolder folder;
+  (void)folder.write("data/friends.csv", friends());
+  const auto inside = [&] { ASSERT_EQ(::chdir((folder.path() / "data").c_str()), 0); };
+  const std::string out = (folder.path() / "run").string();
+  ASSERT_EQ(runProgram({"train", "--edges", "friends.csv", "--out", out}, inside).code, 0);
+  EXPECT_EQ(runProgram({"evaluate", out}).code, 0);
 }
 
 TEST(Program, CutsByTimeAndByNodes) {
@@ -335,7 +409,9 @@ TEST(Program, RecommendsOnBipartiteData) {
   EXPECT_TRUE(metrics["test"].contains("hit@10"));
   EXPECT_TRUE(metrics["test"].contains("recall@20"));
   EXPECT_EQ(metrics["split"]["kind"], "per_user");
-  const Outcome useless = runProgram({"train", "--edges", edges, "--bipartite", "--model", "cn"});
+  const Outcome useless = runProgram({"train", "--edges", edges, "--bipartite", "--model", "cn",
+                                      "--out", (folder.path() / "useless").string()});
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "useless"));
   EXPECT_EQ(useless.code, 2);
   EXPECT_THAT(useless.err, HasSubstr("pa, katz or ppr"));
 }
@@ -346,6 +422,9 @@ TEST(Program, LeavesAnUnwritablePlaceAlone) {
   const Outcome outcome = runProgram({"train", "--dataset", "planted", "--out", file + "/run"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("cannot write to this folder"));
+  const Outcome endless = runProgram(
+      {"train", "--dataset", "planted", "--out", (folder.path() / std::string(300, 'x')).string()});
+  EXPECT_EQ(endless.code, 3) << endless.err;
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class ProgramRun {
 
   [[nodiscard]] pid_t child() const { return child_; }
   [[nodiscard]] bool running() const { return ::waitpid(child_, nullptr, WNOHANG) == 0; }
-  [[nodiscard]] std::string errorsSoFar() const { return readText(folder_.path() / "err"); }
+  [[nodiscard]] std::string outputSoFar() const { return readText(folder_.path() / "out"); }
 
   Outcome wait() {
     int status = 0;

@@ -18,7 +18,7 @@ TEST(RunFolder, StoresAndRestoresEveryOption) {
   options.bind().set("split.test", "0.25", "test");
   options.bind().set("model.kind", "katz", "test");
   options.bind().set("data.edges", "some file.csv", "test");
-  const RunFolder folder = RunFolder::create(temp.path() / "run", false);
+  const RunFolder folder = RunFolder::create(temp.path() / "run");
   folder.writeOptions(options, "abc");
   RunOptions restored;
   EXPECT_EQ(RunFolder::open(temp.path() / "run").readOptions(restored), "abc");
@@ -31,9 +31,8 @@ TEST(RunFolder, RefusesUnknownOptionsOfADamagedRun) {
       "run/options.json",
       R"({"format": 1, "version": "0", "data_hash": "", "options": {"split": {"tset": 1}}})");
   RunOptions options;
-  expectFailure<ConfigError>(
-      [&] { (void)RunFolder::open(temp.path() / "run").readOptions(options); },
-      "unknown option 'split.tset'");
+  expectFailure<DataError>([&] { (void)RunFolder::open(temp.path() / "run").readOptions(options); },
+                           "unknown option 'split.tset'");
 }
 
 TEST(RunFolder, SaysWhatIsMissing) {
@@ -58,8 +57,7 @@ TEST(ResolveMetrics, FollowsTheProtocol) {
   Dataset dataset;
   const auto names = [&](const FrozenNegatives& negatives, const std::string& asked) {
     std::string text;
-    for (const MetricRequest& request :
-         resolveMetrics({.metrics = asked, .full_metrics = ""}, dataset, negatives)) {
+    for (const MetricRequest& request : resolveMetrics({.metrics = asked}, dataset, negatives)) {
       text += metricName(request) + " ";
     }
     return text;

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "edgewise/data/dataset.h"
-#include "edgewise/data/link_split.h"
 #include "edgewise/training/run_options.h"
 
 namespace edgewise {
@@ -14,7 +13,6 @@ struct RunEstimate {
   double seconds = 0;
 };
 
-[[nodiscard]] RunEstimate estimateHeuristicRun(const Dataset& dataset, const LinkSplit& split,
-                                               const RunOptions& options);
+[[nodiscard]] RunEstimate estimateHeuristicRun(const Dataset& dataset, const RunOptions& options);
 
 }  // namespace edgewise

@@ -18,10 +18,9 @@ namespace edgewise {
 
 class RunFolder {
  public:
-  // Starts a run in a folder that is new, empty, or (with `overwrite`) holds an earlier run, whose
-  // files are removed. Throws ConfigError when it holds a run or anything else, DataError when it
-  // cannot be written.
-  static RunFolder create(const std::filesystem::path& path, bool overwrite);
+  // Makes the folder and its log. Call `claimRunFolder` first. Throws DataError when it cannot be
+  // written.
+  static RunFolder create(const std::filesystem::path& path);
   // Opens a finished run. Throws DataError when it is none.
   static RunFolder open(const std::filesystem::path& path);
 
@@ -45,6 +44,13 @@ class RunFolder {
   std::filesystem::path path_;
   std::shared_ptr<spdlog::logger> log_;
 };
+
+// Checks, without changing anything, that runs can be written to this folder: that it is new or
+// empty, or (with `overwrite`) holds nothing but earlier runs, in itself or in folders below.
+// Throws ConfigError otherwise, and DataError where nothing can be written.
+void claimRunFolder(const std::filesystem::path& path, bool overwrite);
+// Removes the files of earlier runs, here and in folders below; whatever is not a run's stays.
+void clearRunFolder(const std::filesystem::path& path);
 
 // A free folder "runs/NAME", "runs/NAME-2", ... below `root`.
 [[nodiscard]] std::filesystem::path freeRunFolder(const std::filesystem::path& root,

@@ -14,6 +14,7 @@ namespace edgewise {
 
 struct SplitSummary {
   std::string kind;
+  std::uint64_t seed = 0;
   std::string hash;
   std::string message_at_test;
   std::string negatives;
@@ -40,6 +41,7 @@ struct RunMetrics {
   MetricSet test;
   // Stage name ("load_s", "score_s") and seconds.
   std::vector<std::pair<std::string, double>> time;
+  // The process's high-water mark when the run ended.
   std::uint64_t peak_bytes = 0;
   // Settings the model chose itself, such as Katz's β.
   std::vector<std::pair<std::string, double>> chosen;

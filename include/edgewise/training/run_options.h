@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace edgewise {
 
 struct EvaluationOptions {
   std::string metrics = "auto";
-  std::string full_metrics;
+  std::string full_metrics = "auto";
   void bind(OptionSet& set);
 };
 
@@ -49,9 +50,16 @@ struct RunOptions {
 // The seed of the split: its own where given, else the run's.
 [[nodiscard]] std::uint64_t splitSeed(const RunOptions& options);
 
-// The metrics of a run: as asked for, or what is usual for the dataset and its negatives.
+// The metrics of a run: as asked for, or what is usual for the dataset and its negatives. Throws
+// ConfigError for names that are unknown or that such negatives cannot give.
 [[nodiscard]] std::vector<MetricRequest> resolveMetrics(const EvaluationOptions& options,
                                                         const Dataset& dataset,
                                                         const FrozenNegatives& negatives);
+// The metrics of full ranking: as asked for, or recall@20 and ndcg@20 on bipartite data; none
+// elsewhere. Throws ConfigError for one that `others` has too, or for data that has no items to
+// rank.
+[[nodiscard]] std::vector<MetricRequest> resolveFullMetrics(const EvaluationOptions& options,
+                                                            const Dataset& dataset,
+                                                            std::span<const MetricRequest> others);
 
 }  // namespace edgewise
