@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "dataset_text.h"
 #include "edgewise/data/catalogue.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/heuristic_run.h"
@@ -45,7 +46,23 @@ StoredNumbers readStored(const RunFolder& folder) {
   }
 }
 
-void evaluate(Session& session, const std::string& path) {
+// The runs at or below a folder, in the order of their names.
+std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> runs;
+  std::error_code failure;
+  std::filesystem::recursive_directory_iterator at(path, failure);
+  for (const std::filesystem::recursive_directory_iterator end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->path().filename() == "options.json") {
+      runs.push_back(at->path().parent_path());
+    }
+  }
+  std::ranges::sort(runs);
+  return runs;
+}
+
+// One run made again; throws when its numbers come out differently.
+RunMetrics evaluateRun(Session& session, const std::filesystem::path& path) {
   const RunFolder folder = RunFolder::open(path);
   RunOptions options;
   const std::string data_hash = folder.readOptions(options);
@@ -58,17 +75,31 @@ void evaluate(Session& session, const std::string& path) {
   const LinkSplit split =
       splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
   requireSame("split", stored.split_hash, split.hash, folder.path());
-  const RunMetrics run = runHeuristic(dataset, split, options, progress);
-  session.console.say(describeDataset(dataset));
-  session.console.say(describeSplit(run) + "\n");
-  session.console.show(metricsTable(run));
-  const bool same = run.test == stored.test && run.valid == stored.valid;
-  nlohmann::ordered_json json = run.toJson();
-  json["same_as_stored"] = same;
-  session.console.showJson(json);
-  if (!same) {
+  RunMetrics run = runHeuristic(dataset, split, options, progress);
+  if (run.test != stored.test || run.valid != stored.valid) {
     throw Error(folder.path().string() + ": these numbers differ from the stored ones",
                 "was the run made by another version? options.json names it", ExitCode::kFailure);
+  }
+  return run;
+}
+
+void evaluate(Session& session, const std::string& path) {
+  std::vector<std::filesystem::path> folders = runsBelow(path);
+  if (folders.empty()) {
+    folders.emplace_back(path);  // to be told what is wrong with it
+  }
+  std::vector<RunMetrics> runs;
+  runs.reserve(folders.size());
+  for (const std::filesystem::path& folder : folders) {
+    runs.push_back(evaluateRun(session, folder));
+  }
+  session.console.say(describeSplit(runs.front()) + "\n");
+  if (runs.size() == 1) {
+    session.console.show(metricsTable(runs.front()));
+    session.console.showJson(runs.front().toJson());
+  } else {
+    session.console.show(comparisonTable(runs));
+    session.console.showJson(comparisonJson(runs));
   }
   session.console.say("\nthe same numbers as stored");
 }
@@ -79,7 +110,7 @@ void addEvaluateCommand(CLI::App& program, Session& session) {
   CLI::App* command =
       program.add_subcommand("evaluate", "make a run's numbers again and compare with the stored");
   const auto folder = std::make_shared<std::string>();
-  command->add_option("DIR", *folder, "a run folder")->required();
+  command->add_option("DIR", *folder, "a run folder, or one that holds several")->required();
   addCommonOptions(*command, session);
   command->callback(
       [&session, folder] { session.action = [&session, folder] { evaluate(session, *folder); }; });

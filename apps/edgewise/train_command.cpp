@@ -56,7 +56,9 @@ void applyRecipe(const std::string& path, OptionSet& set) {
   if (json.is_discarded()) {
     throw ConfigError(path + ": is not valid JSON");
   }
-  set.setAll(json, path);
+  // A run's own options.json repeats that run.
+  const bool is_a_run = json.is_object() && json.contains("format") && json.contains("options");
+  set.setAll(is_a_run ? json["options"] : json, path);
 }
 
 // Recipe first, then the named arguments, then --set: the most particular wins.
@@ -221,9 +223,7 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   }
   session.console.say(fmt::format("\nrun folder: {}   ({}, {} at most)", out.string(),
                                   readableSeconds(seconds), readableBytes(peakMemoryBytes())));
-  if (runs.size() == 1) {
-    session.console.say(fmt::format("next: edgewise evaluate {}", out.string()));
-  }
+  session.console.say(fmt::format("next: edgewise evaluate {}", out.string()));
 }
 
 void train(Session& session, const TrainArguments& arguments) {

@@ -25,7 +25,7 @@ constexpr std::uint64_t kSmallGraph = 1024;
 IdSide makeSide(IdRule rule, std::optional<std::size_t> count, std::string_view option) {
   if (rule == IdRule::kLabel && count) {
     throw ConfigError(fmt::format("{} is given, but ids are labels", option),
-                      "a node count needs ids=number; labels count themselves");
+                      "a node count needs data.ids=number; labels count themselves");
   }
   if (count && (*count == 0 || *count > kMaxNodes)) {
     throw ConfigError(fmt::format("{} is {}, not in 1..{}", option, *count, kMaxNodes));
@@ -192,7 +192,7 @@ void noteIntegerLabels(std::span<const EdgeChunk> chunks, const EdgeRowPlan& pla
   if (left || right) {
     notes.push_back(fmt::format(
         "the {} are integers but do not number the nodes closely from 0, so they are read as "
-        "labels; ids=number takes them as node numbers",
+        "labels; data.ids=number takes them as node numbers",
         !plan.bipartite ? "ids"
         : left && right ? "ids"
         : left          ? "source ids"

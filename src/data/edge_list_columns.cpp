@@ -142,12 +142,13 @@ void noteUnused(const TableLayout& layout, const EdgeColumns& columns,
   if (count > unused.size()) {
     unused.push_back(fmt::format("{} more", count - unused.size()));
   }
-  notes.push_back(fmt::format("{} {} {} not used; {}", count == 1 ? "column" : "columns",
-                              joinText(unused, ", "), count == 1 ? "is" : "are",
-                              layout.names.empty()
-                                  ? "there is no header, so give weight_column or time_column a "
-                                    "column number to use one"
-                                  : "give weight_column or time_column a column's name to use it"));
+  notes.push_back(
+      fmt::format("{} {} {} not used; {}", count == 1 ? "column" : "columns",
+                  joinText(unused, ", "), count == 1 ? "is" : "are",
+                  layout.names.empty()
+                      ? "there is no header, so give data.weight_column or data.time_column a "
+                        "column number to use one"
+                      : "give data.weight_column or data.time_column a column's name to use it"));
 }
 
 }  // namespace
@@ -177,7 +178,7 @@ EdgeColumns chooseEdgeColumns(const TextFile& file, const TableLayout& layout,
   checkRoles(layout, columns);
   if (layout.header_is_a_guess) {
     notes.push_back(
-        fmt::format("the first row ({}) is taken as a header; header=no reads it as an "
+        fmt::format("the first row ({}) is taken as a header; data.header=no reads it as an "
                     "edge",
                     joinText(layout.names, ", ")));
   }

@@ -185,14 +185,14 @@ class EdgeRowParser {
     if (!number && !isInteger(field.text)) {
       throw file_.errorAt(field.text,
                           fmt::format("the {} id {} is not a node number", role, shown(field.text)),
-                          "node numbers are 0, 1, 2, ...; ids=label takes any text");
+                          "node numbers are 0, 1, 2, ...; data.ids=label takes any text");
     }
     if (!number || *number >= side.limit) {
       throw file_.errorAt(
           field.text,
           fmt::format("{} id out of range: {} is not below {}", role, field.text, side.limit),
           side.limit_is_given ? "give a larger node count, or check the ids"
-                              : "ids=label takes numbers of any size");
+                              : "data.ids=label takes numbers of any size");
     }
     std::uint32_t& largest = left ? chunk_.left_max : chunk_.right_max;
     largest = std::max(largest, static_cast<std::uint32_t>(*number));
@@ -204,7 +204,7 @@ class EdgeRowParser {
     if (!weight) {
       throw file_.errorAt(field.text,
                           fmt::format("weight {} {}", shown(field.text), whyNotFinite(field.text)),
-                          "weight_column=none reads the edges without weights");
+                          "data.weight_column=none reads the edges without weights");
     }
     if (*weight < 0) {
       throw file_.errorAt(field.text, fmt::format("weight {} is negative", field.text),
@@ -220,7 +220,7 @@ class EdgeRowParser {
           field.text,
           plan_.dates ? fmt::format("time {} is not a date as on the first row", shown(field.text))
                       : fmt::format("time {} {}", shown(field.text), whyNotFinite(field.text)),
-          "times are numbers or dates like 2020-01-31; time_column=none leaves them out");
+          "times are numbers or dates like 2020-01-31; data.time_column=none leaves them out");
     }
     return *time;
   }

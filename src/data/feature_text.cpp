@@ -58,11 +58,11 @@ FeatureChunk parseFeatureRows(const TextFile& file, const TableLayout& layout,
       }
       const auto value = parseFiniteFloat(field.text);
       if (!value) {
-        throw file.errorAt(
-            field.text,
-            fmt::format("feature {} in column {} {}", shown(field.text),
-                        columnTitle(layout, column), whyNotFinite(field.text)),
-            "features must be finite numbers; name a column of node ids with id_column");
+        throw file.errorAt(field.text,
+                           fmt::format("feature {} in column {} {}", shown(field.text),
+                                       columnTitle(layout, column), whyNotFinite(field.text)),
+                           "features must be finite numbers; name a column of node ids with "
+                           "data.feature_id_column");
       }
       chunk.values.push_back(*value);
     }

@@ -86,8 +86,10 @@ void DataOptions::bind(OptionSet& set) {
   set.add("data.dataset", dataset, "a known dataset (`edgewise datasets`), or planted");
   set.add("data.edges", edges, "your own edge list: CSV, TSV or spaces, plain or gzip");
   set.add("data.features", features, "node features: CSV, npy, npz (dense or CSR) or svmlight");
-  set.add("data.feature_id_column", feature_id_column,
-          "column of a features CSV that holds the node's id; empty: rows are in node order");
+  set.add(
+      "data.feature_id_column", feature_id_column,
+      "column of a features CSV that holds the node's id; empty: one that is called id or node, or "
+      "the first where ids are names; else rows are in node order");
   set.add("data.bipartite", bipartite,
           "the two columns are different kinds of node (users, items)");
   set.add("data.directed", directed, "an edge a,b does not imply b,a");

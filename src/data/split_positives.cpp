@@ -271,6 +271,12 @@ SplitShares resolveShares(const SplitOptions& options, std::string_view kind) {
   const bool per_user = kind == "per_user" || kind == "official";
   const SplitShares shares = {.valid = options.valid >= 0 ? options.valid : (per_user ? 0.1 : 0.05),
                               .test = options.test >= 0 ? options.test : (per_user ? 0.2 : 0.1)};
+  for (const double given : {options.valid, options.test}) {
+    if (given < 0 && given != -1) {
+      throw ConfigError(fmt::format("a share of {} makes no sense", given),
+                        "split.valid and split.test are between 0 and 1, or -1 for the usual");
+    }
+  }
   if (shares.valid + shares.test >= 1) {
     throw ConfigError(fmt::format("split.valid={} and split.test={} leave nothing to train on",
                                   shares.valid, shares.test),

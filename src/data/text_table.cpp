@@ -166,7 +166,7 @@ std::size_t findColumn(const TextFile& file, const TableLayout& layout, std::str
   if (layout.names.empty()) {
     throw ConfigError(fmt::format("{} is {}, but {} has no header that names its columns", option,
                                   shown(wanted), file.path().string()),
-                      "give the column's number, counted from 1, or header=yes");
+                      "give the column's number, counted from 1, or data.header=yes");
   }
   throw ConfigError(fmt::format("{} is {}, but {} has no column of that name", option,
                                 shown(wanted), file.path().string()),

@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 20;
 
-void makeFolder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  std::error_code ignored;
-  if (failure && !std::filesystem::is_directory(folder, ignored)) {
-    throw DataError(FilePlace{folder},
-                    fmt::format("cannot make this folder ({})", failure.message()),
-                    "choose another output folder");
-  }
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
@@ -42,10 +31,37 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   }
 }
 
+void AtomicFile::makeFolder(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (std::filesystem::path missing = folder;
+       !missing.empty() && !std::filesystem::exists(missing, ignored);
+       missing = missing.parent_path()) {
+    made_from_ = missing;
+  }
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure && !std::filesystem::is_directory(folder, ignored)) {
+    throw DataError(FilePlace{folder},
+                    fmt::format("cannot make this folder ({})", failure.message()),
+                    "choose another output folder");
+  }
+}
+
+// Removes the temporary file and those folders made for it that are still empty.
+void AtomicFile::discard() noexcept {
+  ::unlink(temporary_.c_str());
+  std::filesystem::path folder = target_.parent_path();
+  std::error_code failure;
+  while (!made_from_.empty() && !failure && std::filesystem::remove(folder, failure) &&
+         folder != made_from_) {
+    folder = folder.parent_path();
+  }
+}
+
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
-    ::unlink(temporary_.c_str());
+    discard();
   }
 }
 

@@ -158,6 +158,9 @@ TEST(Program, ComparesModelsOverSeeds) {
   const nlohmann::json summary =
       nlohmann::json::parse(readText(folder.path() / "cmp/summary.json"));
   EXPECT_EQ(summary["cn"]["test"]["auc"]["count"], 2);
+  const Outcome again = runProgram({"evaluate", out});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("the same numbers as stored"));
   EXPECT_NE(metricsOf(folder.path() / "cmp/cn/seed-0")["split"]["hash"],
             metricsOf(folder.path() / "cmp/cn/seed-1")["split"]["hash"]);
   EXPECT_EQ(metricsOf(folder.path() / "cmp/cn/seed-1")["split"]["hash"],
@@ -354,6 +357,9 @@ TEST(Program, TakesTheModelFromSettingsAndRecipes) {
                 .code,
             0);
   EXPECT_EQ(metricsOf(out)["model"], "jaccard");
+  const std::string twin = (folder.path() / "twin").string();
+  ASSERT_EQ(runProgram({"train", "--recipe", out + "/options.json", "--out", twin}).code, 0);
+  EXPECT_EQ(metricsOf(twin)["test"], metricsOf(out)["test"]);
 }
 
 TEST(Program, RefusesSettingsOfFilesForAKnownDataset) {

@@ -94,6 +94,16 @@ TEST(AtomicFile, LeavesTheOldFileWhenAbandoned) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(AtomicFile, RemovesTheFoldersItMadeWhenAbandoned) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.path() / "old");
+  {
+    const AtomicFile file(folder.path() / "old" / "new" / "deep" / "out.json");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "old"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "old"));
+}
+
 // The size limit of a process stands in for a full disk: write() fails in the same way.
 TEST(AtomicFile, LeavesNothingHalfWrittenWhenTheDiskIsFull) {
   const TempFolder folder;

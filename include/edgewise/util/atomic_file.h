@@ -13,7 +13,7 @@ namespace edgewise {
 // failure a DataError.
 class AtomicFile {
  public:
-  // Creates the target's folder when missing.
+  // Creates the target's folder when missing; without `commit` it is removed again.
   explicit AtomicFile(std::filesystem::path target);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -30,10 +30,14 @@ class AtomicFile {
 
  private:
   void flush();
+  void makeFolder(const std::filesystem::path& folder);
+  void discard() noexcept;
   [[noreturn]] void fail(int reason) const;
 
   std::filesystem::path target_;
   std::filesystem::path temporary_;
+  // The topmost folder that had to be made; empty when all were there.
+  std::filesystem::path made_from_;
   std::string buffer_;
   int descriptor_ = -1;
 };
