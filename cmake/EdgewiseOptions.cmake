@@ -42,6 +42,10 @@ if(EDGEWISE_SANITIZE)
   target_compile_options(edgewise_flags INTERFACE -fsanitize=${EDGEWISE_SANITIZE}
                                                   -fno-omit-frame-pointer)
   target_link_options(edgewise_flags INTERFACE -fsanitize=${EDGEWISE_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # The instrumentation hides initialisations from GCC, which then warns all over the standard library.
+    target_compile_options(edgewise_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
   if(EDGEWISE_SANITIZE MATCHES undefined)
     target_compile_options(edgewise_flags INTERFACE -fno-sanitize-recover=undefined)
   endif()
