@@ -61,14 +61,13 @@ void countInto(std::span<PositiveGroup> groups, std::span<const std::uint64_t> s
 
 }  // namespace
 
-BinaryRanking::BinaryRanking(ScoreSpan positives) : positive_count_(positives.size()) {
-  auto keys = scoreKeys(positives, "positives");
-  sortKeys(keys);
-  groups_ = groupsOf(keys);
-}
+BinaryRanking::BinaryRanking(ScoreSpan positives) : BinaryRanking(positives, ScoreSpan()) {}
 
-BinaryRanking::BinaryRanking(ScoreSpan positives, ScoreSpan negatives) : BinaryRanking(positives) {
-  addNegatives(negatives);
+BinaryRanking::BinaryRanking(ScoreSpan positives, ScoreSpan negatives)
+    : positive_count_(positives.size()) {
+  KeySorter sorter;
+  groups_ = groupsOf(sorter.sorted(positives, "positives"));
+  countSorted(sorter.sorted(negatives, "negatives"));
 }
 
 BinaryRanking BinaryRanking::fromLabels(std::span<const std::uint8_t> labels, ScoreSpan scores) {
@@ -90,8 +89,11 @@ BinaryRanking BinaryRanking::fromLabels(std::span<const std::uint8_t> labels, Sc
 }
 
 void BinaryRanking::addNegatives(ScoreSpan scores) {
-  auto keys = scoreKeys(scores, "negatives", negative_count_);
-  sortKeys(keys);
+  KeySorter sorter;
+  countSorted(sorter.sorted(scores, "negatives", negative_count_));
+}
+
+void BinaryRanking::countSorted(std::span<const std::uint64_t> keys) {
   parallelFor(groups_.size(), kGroupGrain, [&](std::size_t begin, std::size_t end) {
     countInto(std::span(groups_).subspan(begin, end - begin), keys);
   });

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "edgewise/util/parallel.h"
 #include "evaluation/checks.h"
@@ -85,12 +86,7 @@ class RadixPass {
   std::vector<std::array<std::size_t, kDigitValues>> places_;
 };
 
-}  // namespace
-
-std::vector<std::uint64_t> scoreKeys(ScoreSpan scores, std::string_view list,
-                                     std::uint64_t first_index) {
-  requireNumbers(scores, list, first_index);
-  std::vector<std::uint64_t> keys(scores.size());
+void writeKeys(ScoreSpan scores, std::span<std::uint64_t> keys) {
   scores.visit([&](auto values) {
     parallelFor(values.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
@@ -98,29 +94,48 @@ std::vector<std::uint64_t> scoreKeys(ScoreSpan scores, std::string_view list,
       }
     });
   });
-  return keys;
 }
 
-void sortKeys(std::vector<std::uint64_t>& keys) {
+// Whether the keys are in order now, at the price of one pass or less.
+bool sortedEasily(std::span<std::uint64_t> keys) {
   if (keys.size() < kSmallSort) {
     std::ranges::sort(keys);
-    return;
-  }
-  if (std::ranges::is_sorted(keys)) {
-    return;
+    return true;
   }
   if (std::ranges::is_sorted(keys, std::greater<>())) {
     std::ranges::reverse(keys);
-    return;
+    return true;
+  }
+  return std::ranges::is_sorted(keys);
+}
+
+}  // namespace
+
+std::span<std::uint64_t> KeySorter::Buffer::first(std::size_t count) {
+  if (count > capacity) {
+    keys = std::make_unique_for_overwrite<std::uint64_t[]>(count);
+    capacity = count;
+  }
+  return {keys.get(), count};
+}
+
+std::span<const std::uint64_t> KeySorter::sorted(ScoreSpan scores, std::string_view list,
+                                                 std::uint64_t first_index) {
+  requireNumbers(scores, list, first_index);
+  std::span<std::uint64_t> keys = keys_.first(scores.size());
+  writeKeys(scores, keys);
+  if (sortedEasily(keys)) {
+    return keys;
   }
   const std::uint64_t differing = differingBits(keys);
-  std::vector<std::uint64_t> other(keys.size());
+  std::span<std::uint64_t> other = other_.first(scores.size());
   for (unsigned shift = 0; shift < kKeyBits; shift += kDigitBits) {
     if (((differing >> shift) & (kDigitValues - 1)) != 0) {
       RadixPass(keys, other).run(shift);
-      keys.swap(other);
+      std::swap(keys, other);
     }
   }
+  return keys;
 }
 
 }  // namespace edgewise

@@ -5,8 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "edgewise/evaluation/score_span.h"
 
@@ -25,13 +26,27 @@ namespace edgewise {
   return std::bit_cast<double>((key & kSign) != 0 ? key : ~key & ~kSign);
 }
 
-// The keys of all scores, in parallel. Throws DataError "positives[3] ..." for a NaN, counting
-// indices from `first_index`.
-[[nodiscard]] std::vector<std::uint64_t> scoreKeys(ScoreSpan scores, std::string_view list,
-                                                   std::uint64_t first_index = 0);
+// Turns lists of scores into sorted keys, one list after another in the same memory: fresh memory
+// for lists of millions would cost more time than the work on it.
+class KeySorter {
+ public:
+  // The keys in ascending order; valid until the next call. Parallel, least significant byte
+  // first; bytes in which all keys agree are skipped, so widened floats and heavily tied scores
+  // cost fewer passes, and sorted input costs one. Throws DataError "negatives[3] ..." for a NaN,
+  // counting indices from `first_index`.
+  std::span<const std::uint64_t> sorted(ScoreSpan scores, std::string_view list,
+                                        std::uint64_t first_index = 0);
 
-// Ascending. Parallel, least significant byte first; bytes in which all keys agree are skipped, so
-// widened floats and heavily tied scores cost fewer passes, and sorted input costs one.
-void sortKeys(std::vector<std::uint64_t>& keys);
+ private:
+  // Memory that is not cleared, for it is written before it is read.
+  struct Buffer {
+    std::unique_ptr<std::uint64_t[]> keys;
+    std::size_t capacity = 0;
+    std::span<std::uint64_t> first(std::size_t count);
+  };
+
+  Buffer keys_;
+  Buffer other_;
+};
 
 }  // namespace edgewise

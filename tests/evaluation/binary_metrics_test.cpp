@@ -133,17 +133,16 @@ TEST(BinaryMetrics, TakeFloatsAsTheDoublesTheyAre) {
             averagePrecision(positives_wide, negatives_wide));
 }
 
-TEST(SortKeys, OrderScoresBestFirstWhateverTheirOrder) {
+TEST(KeySorter, OrdersScoresBestFirstWhateverTheirOrder) {
   RngStream rng(14, "sort");
   Scores scores = testing::normalScores(rng, 50'000);
   scores.insert(scores.end(), {kInfinity, -kInfinity, 0.0, -0.0, 5e-324, -5e-324, 1e308});
   Scores expected = scores;
   std::ranges::sort(expected, std::greater<>());
+  KeySorter sorter;
   for (const Scores& input : {scores, expected, Scores(expected.rbegin(), expected.rend())}) {
-    auto keys = scoreKeys(input, "scores");
-    sortKeys(keys);
     Scores sorted;
-    std::ranges::transform(keys, std::back_inserter(sorted), keyScore);
+    std::ranges::transform(sorter.sorted(input, "scores"), std::back_inserter(sorted), keyScore);
     EXPECT_EQ(sorted, expected);
   }
 }

@@ -43,6 +43,9 @@ class BinaryRanking {
   [[nodiscard]] std::uint64_t negativeCount() const { return negative_count_; }
 
  private:
+  // Counts negatives given as sorted keys (src/evaluation/score_keys.h).
+  void countSorted(std::span<const std::uint64_t> keys);
+
   std::vector<PositiveGroup> groups_;
   std::uint64_t positive_count_ = 0;
   std::uint64_t negative_count_ = 0;
