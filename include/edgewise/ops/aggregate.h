@@ -1,0 +1,19 @@
+// Message passing as a differentiable torch operation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+#include "edgewise/ops/message_plan.h"
+
+namespace edgewise {
+
+// Applies the plan to node representations x [nodes, width] (float or double, on the CPU) and gives
+// [nodes, width]. Differentiable any number of times: its gradient is the transposed aggregation.
+// Throws ShapeError when x does not have two dimensions or one row a node, ConfigError for another
+// type or device.
+[[nodiscard]] at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan,
+                                   const at::Tensor& x);
+
+}  // namespace edgewise

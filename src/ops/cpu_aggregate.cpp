@@ -1,0 +1,109 @@
+#include "ops/cpu_aggregate.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "edgewise/util/parallel.h"
+
+namespace edgewise::detail {
+namespace {
+
+// Below this many multiply-adds threads cost more than they bring.
+constexpr std::size_t kSerialWork = 200'000;
+
+template <class Real>
+std::vector<Real> narrowed(std::span<const double> values) {
+  return {values.begin(), values.end()};
+}
+
+template <class Real>
+void addScaled(const Real* from, Real scale, Real* to, std::size_t width) {
+#pragma omp simd
+  for (std::size_t k = 0; k < width; ++k) {
+    to[k] += scale * from[k];
+  }
+}
+
+// One row at a time over the plan's rows, with the scales in the kernel's own precision.
+template <class Real>
+class RowSummer {
+ public:
+  RowSummer(const MessagePlan& plan, const Real* input, Real* output, std::size_t width)
+      : plan_(plan),
+        input_(input),
+        output_(output),
+        width_(width),
+        row_scale_(narrowed<Real>(plan.rowScale())),
+        column_scale_(narrowed<Real>(plan.columnScale())) {}
+
+  void sum(std::size_t row) const {
+    Real* out = output_ + row * width_;
+    std::fill_n(out, width_, Real{0});
+    if (plan_.includesSelf()) {
+      addScaled(input_ + row * width_, columnScale(row), out, width_);
+    }
+    addNeighbours(row, out);
+    if (!row_scale_.empty()) {
+      const Real scale = row_scale_[row];
+#pragma omp simd
+      for (std::size_t k = 0; k < width_; ++k) {
+        out[k] *= scale;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] Real columnScale(std::size_t node) const {
+    return column_scale_.empty() ? Real{1} : column_scale_[node];
+  }
+
+  void addNeighbours(std::size_t row, Real* out) const {
+    const NodeId node{static_cast<std::uint32_t>(row)};
+    const std::span<const NodeId> neighbours = plan_.rows().neighbours(node);
+    const std::span<const float> weights = plan_.rows().weights(node);
+    const std::span<const NodeId> gone = plan_.masked(row);
+    for (std::size_t i = 0, next = 0; i < neighbours.size(); ++i) {
+      // Both lists ascend, so one look at the next masked neighbour is enough.
+      if (next < gone.size() && gone[next] == neighbours[i]) {
+        ++next;
+        continue;
+      }
+      const std::size_t column = index(neighbours[i]);
+      const Real weight = weights.empty() ? Real{1} : static_cast<Real>(weights[i]);
+      addScaled(input_ + column * width_, weight * columnScale(column), out, width_);
+    }
+  }
+
+  const MessagePlan& plan_;
+  const Real* input_;
+  Real* output_;
+  std::size_t width_;
+  std::vector<Real> row_scale_;
+  std::vector<Real> column_scale_;
+};
+
+}  // namespace
+
+template <class Real>
+void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width) {
+  const RowSummer<Real> summer(plan, input, output, width);
+  const std::size_t rows = plan.nodeCount();
+  if ((plan.rows().entryCount() + rows) * width < kSerialWork) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      summer.sum(row);
+    }
+    return;
+  }
+  const auto blocks = plan.blocks();
+  parallelFor(blocks.size() - 1, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = blocks[begin]; row < blocks[end]; ++row) {
+      summer.sum(row);
+    }
+  });
+}
+
+template void aggregateOnCpu<float>(const MessagePlan&, const float*, float*, std::size_t);
+template void aggregateOnCpu<double>(const MessagePlan&, const double*, double*, std::size_t);
+
+}  // namespace edgewise::detail
