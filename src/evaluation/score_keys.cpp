@@ -15,6 +15,7 @@ namespace edgewise {
 namespace {
 
 constexpr std::size_t kGrain = std::size_t{1} << 16;
+constexpr std::size_t kKeysPerThread = std::size_t{1} << 20;
 constexpr std::size_t kSmallSort = std::size_t{1} << 12;
 constexpr unsigned kKeyBits = 64;
 constexpr unsigned kDigitBits = 8;
@@ -41,8 +42,9 @@ class RadixPass {
   RadixPass(std::span<const std::uint64_t> from, std::span<std::uint64_t> to)
       : from_(from), to_(to) {
     constexpr std::size_t kMostChunks = 64;
-    // Waking threads costs more than moving a few thousand keys.
-    const std::size_t worthwhile = (from.size() + kGrain - 1) / kGrain;
+    // Sixteen times waking threads and waiting for the last costs more than moving a million keys
+    // alone, on a busy machine by far.
+    const std::size_t worthwhile = from.size() / kKeysPerThread;
     const auto threads = static_cast<std::size_t>(threadCount());
     const std::size_t chunks =
         std::clamp<std::size_t>(worthwhile, 1, std::min(threads, kMostChunks));

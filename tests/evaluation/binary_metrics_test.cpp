@@ -147,6 +147,23 @@ TEST(KeySorter, OrdersScoresBestFirstWhateverTheirOrder) {
   }
 }
 
+TEST(KeySorter, SortsMillionsAlikeOnAnyNumberOfThreads) {
+  const CounterRng rng(16, "millions");
+  std::vector<float> scores(3'300'000);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i] = static_cast<float>(rng.bits(i) % 1'000'003) - 500'000.0F;
+  }
+  std::vector<float> expected = scores;
+  std::ranges::sort(expected, std::greater<>());
+  const int threads = threadCount();
+  for (const int count : {1, 2, 3, 8}) {
+    setThreadCount(count);
+    KeySorter sorter;
+    EXPECT_TRUE(std::ranges::equal(sorter.sorted(scores, "scores"), expected, {}, keyScore));
+  }
+  setThreadCount(threads);
+}
+
 TEST(Confusion, CountsAtAThreshold) {
   const Confusion confusion = confusionAt(Scores{0.9, 0.5, 0.1}, Scores{0.5, 0.2}, 0.5);
   EXPECT_EQ(confusion, (Confusion{0.5, 2, 1, 1, 1}));
