@@ -1,6 +1,7 @@
 #include "edgewise/ops/aggregate.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/ivalue.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
