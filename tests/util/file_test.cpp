@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -59,6 +60,41 @@ TEST(ReadFile, SaysWhatIsWrongWithThePath) {
   expectFailure<DataError>([&] { (void)readFile(folder.path() / "none.csv"); },
                            "none.csv: no such file");
   expectFailure<DataError>([&] { (void)readFile(folder.path()); }, "is a folder");
+}
+
+// Root may read everything: step down to somebody who may not for a while.
+class WithoutPrivileges {
+ public:
+  explicit WithoutPrivileges(const std::filesystem::path& folder) : was_root_(::geteuid() == 0) {
+    constexpr uid_t kNobody = 65534;
+    std::filesystem::permissions(folder, std::filesystem::perms::none);
+    if (was_root_ && ::seteuid(kNobody) != 0) {
+      throw std::runtime_error("cannot drop privileges");
+    }
+  }
+  WithoutPrivileges(const WithoutPrivileges&) = delete;
+  WithoutPrivileges& operator=(const WithoutPrivileges&) = delete;
+  WithoutPrivileges(WithoutPrivileges&&) = delete;
+  WithoutPrivileges& operator=(WithoutPrivileges&&) = delete;
+  ~WithoutPrivileges() {
+    if (was_root_) {
+      (void)!::seteuid(0);
+    }
+  }
+
+ private:
+  bool was_root_;
+};
+
+TEST(ReadFile, SaysWhenAFolderIsUnreadable) {
+  const TempFolder folder;
+  const auto path = folder.write("closed/edges.csv", "0,1\n");
+  {
+    const WithoutPrivileges nobody(folder.path() / "closed");
+    expectFailure<DataError>([&] { (void)readFile(path); }, "edges.csv: permission denied");
+    expectFailure<DataError>([&] { writeFileAtomically(path, "x"); }, "cannot write");
+  }
+  std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::owner_all);
 }
 
 TEST(FindPlainOrGz, PrefersThePlainFile) {
