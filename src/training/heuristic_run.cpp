@@ -66,7 +66,7 @@ class HeuristicRun {
     }
   }
 
-  MetricSet score(const Stage& stage) const {
+  [[nodiscard]] MetricSet score(const Stage& stage) const {
     const std::vector<MetricRequest> requests =
         resolveMetrics(options_.evaluation, dataset_, stage.negative);
     const std::vector<MetricRequest> full_requests =
