@@ -44,15 +44,25 @@ readable_sources() {
   done
 }
 
+# The rules for a file: .clang-tidy of its folder and of those above.
+rules_of() {
+  local folder=$1
+  while folder=$(dirname "$folder"); do
+    [[ ! -f $folder/.clang-tidy ]] || cat "$folder/.clang-tidy"
+    [[ $folder != . ]] || return 0
+  done
+}
+
 # All that decides what clang-tidy says about a file: its text after the preprocessor, which carries
-# the headers, and the rules.
+# the headers, and the rules. Fails when the preprocessor does.
 fingerprint() {
   local command
   command=$(grep -F -B 2 "\"file\": \"$PWD/$1\"" "$build/compile_commands.json" |
     sed -n 's/^ *"command": "\(.*\)",$/\1/p' | head -n 1)
   command=$(sed 's/\\"/"/g; s/ -o [^ ]* -c / -E -C /' <<<"$command")
+  [[ -n $command ]] || return 1
   {
-    cat .clang-tidy
+    rules_of "$1"
     "$tidy" --version
     printf '%s\n' "$command"
     # The command comes from CMake and carries its own quoting. Comments count: NOLINT is one.
@@ -61,12 +71,15 @@ fingerprint() {
 }
 
 tidy_one() {
-  local file=$1 stamp log
-  stamp=$cache/$(fingerprint "$file")
-  [[ ! -e $stamp ]] || return 0
+  local file=$1 print stamp="" log
+  # Without a fingerprint nothing is remembered.
+  if print=$(fingerprint "$file"); then
+    stamp=$cache/$print
+    [[ ! -e $stamp ]] || return 0
+  fi
   log=$(mktemp)
   if "$tidy" -p "$build" --quiet "$file" >"$log" 2>/dev/null; then
-    touch "$stamp"
+    [[ -z $stamp ]] || touch "$stamp"
     rm -f "$log"
   else
     printf '\n== %s\n' "$file"
