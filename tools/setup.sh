@@ -116,7 +116,8 @@ main() {
   [[ -z $list ]] || mapfile -t missing <<<"$list"
   if [[ ${#missing[@]} -gt 0 ]]; then
     for group in "$@"; do
-      say "needed for $group (${purpose[$group]})"
+      # shellcheck disable=SC2086
+      [[ -z $(missing_of ${packages[$group]}) ]] || say "needed for $group: ${purpose[$group]}"
     done
     say "installing with apt-get: ${missing[*]}"
     install_packages "${missing[@]}"
