@@ -61,16 +61,33 @@ std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path) 
   return runs;
 }
 
+// The data of the run before: runs of one comparison share it, and reading it can take longer than
+// scoring.
+struct SharedData {
+  std::string settings;
+  Dataset dataset;
+};
+
+const Dataset& openShared(Session& session, RunOptions& options, SharedData& shared) {
+  const nlohmann::json json = options.bind().toJson();
+  const std::string settings = json["data"].dump() + json["planted"].dump();
+  if (settings != shared.settings) {
+    shared.dataset = openDataset(options.data, options.planted, dataRoot(session.data_root),
+                                 session.console.progress());
+    shared.settings = settings;
+  }
+  return shared.dataset;
+}
+
 // One run made again; throws when its numbers come out differently.
-RunMetrics evaluateRun(Session& session, const std::filesystem::path& path) {
+RunMetrics evaluateRun(Session& session, const std::filesystem::path& path, SharedData& shared) {
   const RunFolder folder = RunFolder::open(path);
   RunOptions options;
   const std::string data_hash = folder.readOptions(options);
   const StoredNumbers stored = readStored(folder);
   setBackendThreads(session.threads.value_or(static_cast<int>(options.threads)));
   ProgressSink& progress = session.console.progress();
-  const Dataset dataset =
-      openDataset(options.data, options.planted, dataRoot(session.data_root), progress);
+  const Dataset& dataset = openShared(session, options, shared);
   requireSame("data", data_hash, dataset.hash, folder.path());
   const LinkSplit split =
       splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
@@ -88,19 +105,13 @@ void evaluate(Session& session, const std::string& path) {
   if (folders.empty()) {
     folders.emplace_back(path);  // to be told what is wrong with it
   }
+  SharedData shared;
   std::vector<RunMetrics> runs;
   runs.reserve(folders.size());
   for (const std::filesystem::path& folder : folders) {
-    runs.push_back(evaluateRun(session, folder));
+    runs.push_back(evaluateRun(session, folder, shared));
   }
-  session.console.say(describeSplit(runs.front()) + "\n");
-  if (runs.size() == 1) {
-    session.console.show(metricsTable(runs.front()));
-    session.console.showJson(runs.front().toJson());
-  } else {
-    session.console.show(comparisonTable(runs));
-    session.console.showJson(comparisonJson(runs));
-  }
+  showRuns(session.console, runs);
   session.console.say("\nthe same numbers as stored");
 }
 

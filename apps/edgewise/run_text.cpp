@@ -112,4 +112,15 @@ nlohmann::ordered_json comparisonJson(std::span<const RunMetrics> runs) {
   return json;
 }
 
+void showRuns(const Console& console, std::span<const RunMetrics> runs) {
+  console.say(describeSplit(runs.front()) + "\n");
+  if (runs.size() == 1) {
+    console.show(metricsTable(runs.front()));
+    console.showJson(runs.front().toJson());
+  } else {
+    console.show(comparisonTable(runs));
+    console.showJson(comparisonJson(runs));
+  }
+}
+
 }  // namespace edgewise::app

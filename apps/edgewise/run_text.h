@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "console.h"
 #include "edgewise/report/text_table.h"
 #include "edgewise/training/run_metrics.h"
 
@@ -18,5 +19,7 @@ namespace edgewise::app {
 [[nodiscard]] TextTable comparisonTable(std::span<const RunMetrics> runs);
 // The same as JSON: model -> metric -> mean, std, count.
 [[nodiscard]] nlohmann::ordered_json comparisonJson(std::span<const RunMetrics> runs);
+// The result of one run or of several, as a table or as JSON.
+void showRuns(const Console& console, std::span<const RunMetrics> runs);
 
 }  // namespace edgewise::app

@@ -206,15 +206,7 @@ void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
 
 void showOutcome(const Session& session, std::span<const RunMetrics> runs,
                  const std::filesystem::path& out) {
-  session.console.say(describeSplit(runs.front()) + "\n");
-  if (runs.size() == 1) {
-    session.console.show(metricsTable(runs.front()));
-    session.console.showJson(runs.front().toJson());
-  } else {
-    const nlohmann::ordered_json summary = comparisonJson(runs);
-    session.console.show(comparisonTable(runs));
-    session.console.showJson(summary);
-  }
+  showRuns(session.console, runs);
   double seconds = 0;
   for (const RunMetrics& run : runs) {
     for (const auto& [stage, time] : run.time) {
