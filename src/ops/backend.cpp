@@ -11,25 +11,13 @@
 
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
+#include "ops/loaded_function.h"
 #include "ops/torch_compat.h"
 
 namespace edgewise {
 namespace {
 
-// A function of the running process, by the name C gives it; null when no library has it. libtorch
-// may have been loaded out of sight of the global scope (as a plugin), so its own scope is asked
-// too.
-template <class Function>
-Function* loadedFunction(const char* name) {
-  void* found = ::dlsym(RTLD_DEFAULT, name);
-  if (found == nullptr) {
-    if (void* torch = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD); torch != nullptr) {
-      found = ::dlsym(torch, name);
-      ::dlclose(torch);
-    }
-  }
-  return reinterpret_cast<Function*>(found);
-}
+using detail::loadedFunction;
 
 std::string pathOfBlas() {
   auto* const sgemm = loadedFunction<void()>("sgemm_");
@@ -156,8 +144,12 @@ void setBackendThreads(int threads) {
   // libtorch and OpenBLAS may bring an OpenMP runtime of their own, which the setting above does
   // not reach.
   at::set_num_threads(count);
-  if (auto* const set = loadedFunction<void(int)>("openblas_set_num_threads"); set != nullptr) {
-    set(count);
+  // BLAS runs one piece of a product on one thread (cpu_gemm.h cuts the pieces): its own cuts would
+  // depend on the number of threads, and so would the results' last bits.
+  for (const char* name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+    if (auto* const set = loadedFunction<void(int)>(name); set != nullptr) {
+      set(1);
+    }
   }
 }
 

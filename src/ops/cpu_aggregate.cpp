@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "edgewise/util/parallel.h"
+#include "ops/cpu_row_sum.h"
 
 namespace edgewise::detail {
 namespace {
@@ -15,14 +16,6 @@ constexpr std::size_t kSerialWork = 200'000;
 template <class Real>
 std::vector<Real> narrowed(std::span<const double> values) {
   return {values.begin(), values.end()};
-}
-
-template <class Real>
-void addScaled(const Real* from, Real scale, Real* to, std::size_t width) {
-#pragma omp simd
-  for (std::size_t k = 0; k < width; ++k) {
-    to[k] += scale * from[k];
-  }
 }
 
 // One row at a time over the plan's rows, with the scales in the kernel's own precision.
@@ -38,19 +31,13 @@ class RowSummer {
         column_scale_(narrowed<Real>(plan.columnScale())) {}
 
   void sum(std::size_t row) const {
-    Real* out = output_ + row * width_;
-    std::fill_n(out, width_, Real{0});
-    if (plan_.includesSelf()) {
-      addScaled(input_ + row * width_, columnScale(row), out, width_);
-    }
-    addNeighbours(row, out);
-    if (!row_scale_.empty()) {
-      const Real scale = row_scale_[row];
-#pragma omp simd
-      for (std::size_t k = 0; k < width_; ++k) {
-        out[k] *= scale;
+    const Real scale = row_scale_.empty() ? Real{1} : row_scale_[row];
+    sumRow(input_, width_, scale, output_ + row * width_, [&](auto& strip) {
+      if (plan_.includesSelf()) {
+        strip.add(row, columnScale(row));
       }
-    }
+      addNeighbours(row, strip);
+    });
   }
 
  private:
@@ -58,7 +45,8 @@ class RowSummer {
     return column_scale_.empty() ? Real{1} : column_scale_[node];
   }
 
-  void addNeighbours(std::size_t row, Real* out) const {
+  template <class Strip>
+  void addNeighbours(std::size_t row, Strip& strip) const {
     const NodeId node{static_cast<std::uint32_t>(row)};
     const std::span<const NodeId> neighbours = plan_.rows().neighbours(node);
     const std::span<const float> weights = plan_.rows().weights(node);
@@ -71,7 +59,7 @@ class RowSummer {
       }
       const std::size_t column = index(neighbours[i]);
       const Real weight = weights.empty() ? Real{1} : static_cast<Real>(weights[i]);
-      addScaled(input_ + column * width_, weight * columnScale(column), out, width_);
+      strip.add(column, weight * columnScale(column));
     }
   }
 

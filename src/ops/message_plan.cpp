@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "edgewise/util/error.h"
+#include "ops/row_blocks.h"
 
 namespace edgewise {
 namespace {
@@ -12,21 +13,9 @@ namespace {
 // Entries (and rows) of one block: enough to hide the cost of handing it to a thread.
 constexpr std::uint64_t kBlockWork = 4096;
 
-std::vector<std::uint32_t> cutIntoBlocks(const CsrGraph& graph) {
-  std::vector<std::uint32_t> first = {0};
-  const auto offsets = graph.offsets();
-  std::uint64_t begin_work = 0;
-  for (std::uint32_t row = 0; row < graph.nodeCount(); ++row) {
-    const std::uint64_t work = offsets[row + std::size_t{1}] + row + 1;
-    if (work - begin_work >= kBlockWork) {
-      first.push_back(row + 1);
-      begin_work = work;
-    }
-  }
-  if (first.back() != graph.nodeCount()) {
-    first.push_back(static_cast<std::uint32_t>(graph.nodeCount()));
-  }
-  return first;
+std::shared_ptr<const std::vector<std::uint32_t>> blocksOf(const CsrGraph& graph) {
+  return std::make_shared<const std::vector<std::uint32_t>>(
+      detail::cutIntoBlocks(graph.offsets(), kBlockWork));
 }
 
 }  // namespace
@@ -35,14 +24,13 @@ std::shared_ptr<const MessagePlan> MessagePlan::make(CsrGraph graph, Norm norm) 
   auto plan = std::shared_ptr<MessagePlan>(new MessagePlan());
   plan->norm_ = norm;
   plan->rows_ = std::make_shared<const CsrGraph>(std::move(graph));
-  plan->blocks_ = std::make_shared<const std::vector<std::uint32_t>>(cutIntoBlocks(*plan->rows_));
+  plan->blocks_ = blocksOf(*plan->rows_);
   if (plan->rows_->direction() == Direction::kUndirected) {
     plan->columns_ = plan->rows_;
     plan->column_blocks_ = plan->blocks_;
   } else {
     plan->columns_ = std::make_shared<const CsrGraph>(plan->rows_->transposed());
-    plan->column_blocks_ =
-        std::make_shared<const std::vector<std::uint32_t>>(cutIntoBlocks(*plan->columns_));
+    plan->column_blocks_ = blocksOf(*plan->columns_);
   }
   plan->scaleByDegrees();
   return plan;

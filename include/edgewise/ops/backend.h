@@ -27,7 +27,8 @@ struct BackendInfo {
 // Looks at the running process. Costs some milliseconds; starts CUDA only when libtorch knows it.
 [[nodiscard]] BackendInfo inspectBackend();
 
-// One setting for edgewise's own loops, libtorch and OpenBLAS. 0 means all cores this process may
+// One setting for edgewise's own loops and libtorch's; BLAS is kept to one thread a call, since our
+// own loops call it from many. 0 means all cores this process may
 // run on. Not to be called while other threads compute. Throws ConfigError for a negative number.
 void setBackendThreads(int threads);
 

@@ -1,0 +1,63 @@
+// Encoders: from nodes and messages to a representation at every depth. All layers' outputs are
+// kept, because a view of a pair may look at any of them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "edgewise/nn/node_input.h"
+#include "edgewise/nn/noise.h"
+#include "edgewise/nn/parameters.h"
+#include "edgewise/ops/message_plan.h"
+#include "edgewise/util/options.h"
+
+namespace edgewise {
+
+// h^1 .. h^K, each [nodes, width].
+using LayerOutputs = std::vector<at::Tensor>;
+
+struct EncoderOptions {
+  std::int64_t layers = 3;
+  std::int64_t hidden = 32;
+  double dropout = 0.5;
+  std::string norm = "none";
+  bool residual = false;
+  std::string layer_output = "before";
+  void bind(OptionSet& set);
+};
+
+class Encoder {
+ public:
+  Encoder() = default;
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+  Encoder(Encoder&&) = delete;
+  Encoder& operator=(Encoder&&) = delete;
+  virtual ~Encoder() = default;
+
+  // The first `depth` layers over these messages (a plan made with norm()). Throws ShapeError for a
+  // plan over another number of nodes.
+  [[nodiscard]] virtual LayerOutputs encode(const Parameters& parameters,
+                                            const std::shared_ptr<const MessagePlan>& messages,
+                                            const Noise& noise, std::size_t depth) const = 0;
+  // How messages are to be summed.
+  [[nodiscard]] virtual Norm norm() const = 0;
+  // K.
+  [[nodiscard]] virtual std::size_t depth() const = 0;
+  // Of every layer's output.
+  [[nodiscard]] virtual std::int64_t width() const = 0;
+};
+
+// "gae" (graph convolutions, Kipf and Welling) or "sage" (GraphSAGE with means). Throws ConfigError
+// for another name.
+[[nodiscard]] std::unique_ptr<Encoder> makeEncoder(const std::string& kind,
+                                                   const EncoderOptions& options,
+                                                   std::shared_ptr<const NodeInput> input,
+                                                   ParameterLayout& layout);
+
+}  // namespace edgewise

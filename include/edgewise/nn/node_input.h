@@ -1,0 +1,59 @@
+// What a node brings to the first layer: its features, a learned embedding, or both.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "edgewise/data/feature_matrix.h"
+#include "edgewise/nn/noise.h"
+#include "edgewise/nn/parameters.h"
+#include "edgewise/ops/sparse_matrix.h"
+
+namespace edgewise {
+
+struct NodeInputOptions {
+  // Width of the learned embedding; 0: none.
+  std::int64_t embedding = 0;
+  // Rows of the features are divided by their sums of absolute values.
+  bool normalise_rows = false;
+  // Share of the inputs that dropout takes.
+  double dropout = 0;
+};
+
+// The input of one forward pass, dropout applied.
+class PreparedInput {
+ public:
+  // input [nodes, width] * weight [width, out].
+  [[nodiscard]] at::Tensor times(const at::Tensor& weight) const;
+
+ private:
+  friend class NodeInput;
+  std::shared_ptr<const SparseMatrix> sparse_;
+  at::Tensor dense_;
+  at::Tensor embedding_;
+};
+
+class NodeInput {
+ public:
+  // Copies the features; declares the embedding where asked for. Throws ConfigError when there is
+  // neither.
+  NodeInput(const FeatureMatrix& features, std::size_t nodes, const NodeInputOptions& options,
+            ParameterLayout& layout);
+
+  [[nodiscard]] std::int64_t width() const { return feature_width_ + options_.embedding; }
+  [[nodiscard]] std::size_t nodeCount() const { return nodes_; }
+  [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
+
+ private:
+  std::size_t nodes_;
+  NodeInputOptions options_;
+  std::int64_t feature_width_ = 0;
+  std::shared_ptr<const SparseMatrix> sparse_;
+  at::Tensor dense_;
+  std::optional<ParameterId> embedding_;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,36 @@
+// From node representations to representations of pairs.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "edgewise/ops/pair_index.h"
+
+namespace edgewise {
+
+// Which layer stands for the source and which for the target, counted from 0.
+struct LayerPair {
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+  friend auto operator<=>(const LayerPair&, const LayerPair&) = default;
+};
+
+// For each view (i, j) the products z[p] = layers[i][source of p] * layers[j][target of p],
+// elementwise: one tensor [pairs, width] a view. `layers` are [nodes, width] each. Nothing is
+// gathered but what is multiplied. Twice differentiable; the same bits for any number of threads.
+// Throws ShapeError for sizes that disagree or a view of a layer that is not there.
+[[nodiscard]] std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
+                                                const std::shared_ptr<const PairIndex>& pairs,
+                                                std::span<const LayerPair> views);
+
+enum class PairEnd : std::uint8_t { kSource, kTarget };
+
+// x [nodes, width] -> [pairs, width]: the rows of one end. Differentiable any number of times.
+[[nodiscard]] at::Tensor gatherEnd(const at::Tensor& x,
+                                   const std::shared_ptr<const PairIndex>& pairs, PairEnd end);
+
+}  // namespace edgewise

@@ -1,0 +1,49 @@
+// One kind of graph convolution: its weights, and how it turns a layer into the next.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "edgewise/nn/parameters.h"
+#include "edgewise/ops/message_plan.h"
+
+namespace edgewise::detail {
+
+// x * weight, whatever x is: a dense layer, or the sparse input.
+using TimesWeight = std::function<at::Tensor(const at::Tensor& weight)>;
+
+// Stateless but for the ids of its weights. Transforms before it aggregates: the same sum, and the
+// sums are as narrow as the output.
+class Convolution {
+ public:
+  Convolution() = default;
+  Convolution(const Convolution&) = delete;
+  Convolution& operator=(const Convolution&) = delete;
+  Convolution(Convolution&&) = delete;
+  Convolution& operator=(Convolution&&) = delete;
+  virtual ~Convolution() = default;
+
+  [[nodiscard]] virtual at::Tensor apply(const Parameters& parameters,
+                                         const std::shared_ptr<const MessagePlan>& messages,
+                                         const TimesWeight& times) const = 0;
+};
+
+// Where a convolution's weights go and how large they are.
+struct ConvolutionShape {
+  std::string name;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+
+// D^-1/2 (A + I) D^-1/2 x W + b; initialised as PyG's GCNConv.
+[[nodiscard]] std::unique_ptr<Convolution> makeGcnConvolution(const ConvolutionShape& shape,
+                                                              ParameterLayout& layout);
+// mean of the neighbours' x W_neighbours + x W_self + b; initialised as PyG's SAGEConv.
+[[nodiscard]] std::unique_ptr<Convolution> makeSageConvolution(const ConvolutionShape& shape,
+                                                               ParameterLayout& layout);
+
+}  // namespace edgewise::detail

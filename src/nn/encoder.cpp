@@ -1,0 +1,125 @@
+#include "edgewise/nn/encoder.h"
+
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "edgewise/ops/layer_norm.h"
+#include "edgewise/ops/product.h"
+#include "edgewise/util/error.h"
+#include "nn/convolution.h"
+
+namespace edgewise {
+namespace {
+
+struct NormParameters {
+  ParameterId scale{};
+  ParameterId shift{};
+};
+
+struct Layer {
+  std::unique_ptr<detail::Convolution> convolution;
+  std::optional<NormParameters> norm;
+};
+
+// K convolutions one after another: convolution, normalisation, (this is h^k), rectifier, dropout.
+class ConvolutionStack final : public Encoder {
+ public:
+  ConvolutionStack(Norm norm, const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
+      : norm_(norm), options_(options), input_(std::move(input)) {}
+
+  void add(Layer layer) { layers_.push_back(std::move(layer)); }
+
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise, std::size_t depth) const override {
+    invariant(depth >= 1 && depth <= layers_.size(), "an encoder was asked for more than it has");
+    if (messages->nodeCount() != input_->nodeCount()) {
+      throw ShapeError(fmt::format("messages among {} nodes for a model of {}",
+                                   messages->nodeCount(), input_->nodeCount()));
+    }
+    LayerOutputs outputs;
+    const PreparedInput input = input_->prepare(parameters, noise);
+    at::Tensor activated;
+    at::Tensor before;
+    for (std::size_t k = 0; k < depth; ++k) {
+      const auto times = [&](const at::Tensor& weight) {
+        return k == 0 ? input.times(weight) : product(activated, weight);
+      };
+      at::Tensor h = normalised(parameters, layers_[k],
+                                layers_[k].convolution->apply(parameters, messages, times));
+      if (options_.residual && k > 0) {
+        h = h + before;
+      }
+      before = h;
+      const bool after = options_.layer_output == "after";
+      if (after) {
+        outputs.push_back(reluDropout(h, DropoutMask()));
+      }
+      if (k + 1 < depth) {
+        activated = reluDropout(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
+      }
+      if (!after) {
+        outputs.push_back(h);
+      }
+    }
+    return outputs;
+  }
+
+  [[nodiscard]] Norm norm() const override { return norm_; }
+  [[nodiscard]] std::size_t depth() const override { return layers_.size(); }
+  [[nodiscard]] std::int64_t width() const override { return options_.hidden; }
+
+ private:
+  static at::Tensor normalised(const Parameters& parameters, const Layer& layer,
+                               const at::Tensor& h) {
+    return layer.norm ? layerNorm(h, parameters[layer.norm->scale], parameters[layer.norm->shift])
+                      : h;
+  }
+
+  Norm norm_;
+  EncoderOptions options_;
+  std::shared_ptr<const NodeInput> input_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+void EncoderOptions::bind(OptionSet& set) {
+  set.add("model.layers", layers, {1, 5}, "layers of the encoder, K: views reach up to K hops");
+  set.add("model.hidden", hidden, {1, 4096}, "width of every layer");
+  set.add("model.dropout", dropout, {0.0, 0.99}, "dropout between layers, and in the predictor");
+  set.add("model.norm", norm, {"none", "layer"}, "normalisation after each convolution");
+  set.add("model.residual", residual, "add each layer's input to its output");
+  set.add("model.layer_output", layer_output, {"before", "after"},
+          "take a layer's output before or after its activation");
+}
+
+std::unique_ptr<Encoder> makeEncoder(const std::string& kind, const EncoderOptions& options,
+                                     std::shared_ptr<const NodeInput> input,
+                                     ParameterLayout& layout) {
+  const bool gcn = kind == "gae";
+  if (!gcn && kind != "sage") {
+    throw ConfigError(fmt::format("no encoder is called '{}'", kind), "known: gae, sage");
+  }
+  auto stack =
+      std::make_unique<ConvolutionStack>(gcn ? Norm::kSymmetric : Norm::kMean, options, input);
+  for (std::int64_t k = 0; k < options.layers; ++k) {
+    const detail::ConvolutionShape shape{fmt::format("encoder.{}", k),
+                                         k == 0 ? input->width() : options.hidden, options.hidden};
+    Layer layer;
+    layer.convolution = gcn ? detail::makeGcnConvolution(shape, layout)
+                            : detail::makeSageConvolution(shape, layout);
+    if (options.norm == "layer") {
+      layer.norm = NormParameters{
+          layout.add(shape.name + ".norm.scale", {options.hidden}, Initial::constant(1)),
+          layout.add(shape.name + ".norm.shift", {options.hidden}, Initial::constant(0))};
+    }
+    stack->add(std::move(layer));
+  }
+  return stack;
+}
+
+}  // namespace edgewise

@@ -1,0 +1,37 @@
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/rowwise.h"
+#include "nn/convolution.h"
+
+namespace edgewise::detail {
+namespace {
+
+class GcnConvolution final : public Convolution {
+ public:
+  GcnConvolution(const ConvolutionShape& shape, ParameterLayout& layout)
+      : weight_(layout.add(shape.name + ".weight", {shape.in, shape.out},
+                           Initial::glorot(shape.in, shape.out))),
+        bias_(layout.add(shape.name + ".bias", {shape.out}, Initial::constant(0))) {}
+
+  [[nodiscard]] at::Tensor apply(const Parameters& parameters,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 const TimesWeight& times) const override {
+    const at::Tensor summed = aggregate(messages, times(parameters[weight_]));
+    return addBias(summed, parameters[bias_]);
+  }
+
+ private:
+  ParameterId weight_;
+  ParameterId bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeGcnConvolution(const ConvolutionShape& shape,
+                                                ParameterLayout& layout) {
+  return std::make_unique<GcnConvolution>(shape, layout);
+}
+
+}  // namespace edgewise::detail

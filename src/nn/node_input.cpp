@@ -1,0 +1,108 @@
+#include "edgewise/nn/node_input.h"
+
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include <cmath>
+
+#include "edgewise/ops/product.h"
+#include "edgewise/util/error.h"
+
+namespace edgewise {
+namespace {
+
+// Each row divided by the sum of its absolute values; rows of zeros stay.
+FeatureMatrix withNormalisedRows(const FeatureMatrix& features) {
+  std::vector<float> values(features.values().begin(), features.values().end());
+  const auto normalise = [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += std::abs(static_cast<double>(values[i]));
+    }
+    for (std::size_t i = begin; sum > 0 && i < end; ++i) {
+      values[i] = static_cast<float>(values[i] / sum);
+    }
+  };
+  for (std::size_t row = 0; row < features.rows(); ++row) {
+    if (features.isSparse()) {
+      normalise(features.rowOffsets()[row], features.rowOffsets()[row + 1]);
+    } else {
+      normalise(row * features.columns(), (row + 1) * features.columns());
+    }
+  }
+  if (!features.isSparse()) {
+    return FeatureMatrix::dense(features.rows(), features.columns(), std::move(values));
+  }
+  return FeatureMatrix::sparse(
+      features.columns(), {features.rowOffsets().begin(), features.rowOffsets().end()},
+      {features.columnIndices().begin(), features.columnIndices().end()}, std::move(values));
+}
+
+at::Tensor denseTensor(const FeatureMatrix& features) {
+  at::Tensor tensor = at::empty(
+      {static_cast<std::int64_t>(features.rows()), static_cast<std::int64_t>(features.columns())},
+      at::TensorOptions(at::kFloat));
+  std::copy(features.values().begin(), features.values().end(), tensor.data_ptr<float>());
+  return tensor;
+}
+
+}  // namespace
+
+at::Tensor PreparedInput::times(const at::Tensor& weight) const {
+  const bool features = sparse_ != nullptr || dense_.defined();
+  const std::int64_t own = embedding_.defined() ? embedding_.size(1) : 0;
+  const std::int64_t rest = weight.size(0) - own;
+  at::Tensor result;
+  if (features) {
+    const at::Tensor part = own > 0 ? weight.narrow(0, 0, rest) : weight;
+    result = sparse_ != nullptr ? sparseMatmul(sparse_, part)
+                                : product(dense_.to(weight.scalar_type()), part);
+  }
+  if (own > 0) {
+    const at::Tensor part = features ? weight.narrow(0, rest, own) : weight;
+    const at::Tensor embedded = product(embedding_, part);
+    result = result.defined() ? result + embedded : embedded;
+  }
+  return result;
+}
+
+NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
+                     const NodeInputOptions& options, ParameterLayout& layout)
+    : nodes_(nodes), options_(options) {
+  if (features.empty() && options.embedding == 0) {
+    throw ConfigError("the nodes have neither features nor a learned embedding",
+                      "set model.embedding to a width, for example 64");
+  }
+  if (!features.empty()) {
+    const FeatureMatrix own = options.normalise_rows ? withNormalisedRows(features) : features;
+    feature_width_ = static_cast<std::int64_t>(own.columns());
+    if (own.isSparse()) {
+      sparse_ = SparseMatrix::make(own);
+    } else {
+      dense_ = denseTensor(own);
+    }
+  }
+  if (options.embedding > 0) {
+    const auto rows = static_cast<std::int64_t>(nodes);
+    embedding_ = layout.add("input.embedding", {rows, options.embedding},
+                            Initial::glorot(rows, options.embedding));
+  }
+}
+
+PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& noise) const {
+  const DropoutMask mask = noise.mask("input", options_.dropout);
+  PreparedInput input;
+  if (sparse_ != nullptr) {
+    input.sparse_ = mask.keepsAll() ? sparse_ : sparse_->dropped(mask);
+  }
+  if (dense_.defined()) {
+    input.dense_ = dropout(dense_, mask);
+  }
+  if (embedding_) {
+    input.embedding_ =
+        dropout(parameters[*embedding_], noise.mask("input.embedding", options_.dropout));
+  }
+  return input;
+}
+
+}  // namespace edgewise

@@ -1,0 +1,40 @@
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/rowwise.h"
+#include "nn/convolution.h"
+
+namespace edgewise::detail {
+namespace {
+
+class SageConvolution final : public Convolution {
+ public:
+  SageConvolution(const ConvolutionShape& shape, ParameterLayout& layout)
+      : neighbours_(layout.add(shape.name + ".neighbours.weight", {shape.in, shape.out},
+                               Initial::fanIn(shape.in))),
+        own_(layout.add(shape.name + ".self.weight", {shape.in, shape.out},
+                        Initial::fanIn(shape.in))),
+        bias_(layout.add(shape.name + ".bias", {shape.out}, Initial::fanIn(shape.in))) {}
+
+  [[nodiscard]] at::Tensor apply(const Parameters& parameters,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 const TimesWeight& times) const override {
+    const at::Tensor mean = aggregate(messages, times(parameters[neighbours_]));
+    return addBias(mean + times(parameters[own_]), parameters[bias_]);
+  }
+
+ private:
+  ParameterId neighbours_;
+  ParameterId own_;
+  ParameterId bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeSageConvolution(const ConvolutionShape& shape,
+                                                 ParameterLayout& layout) {
+  return std::make_unique<SageConvolution>(shape, layout);
+}
+
+}  // namespace edgewise::detail

@@ -1,0 +1,66 @@
+// What the autograd functions of this layer share. For their source files alone: these headers of
+// libtorch are slow to compile and clang-tidy cannot read them.
+#pragma once
+
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/ivalue.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <memory>
+#include <utility>
+
+#include "edgewise/util/error.h"
+
+namespace edgewise::detail {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Carries an object through autograd's context, which holds torch's own values alone.
+template <class T>
+struct Held : torch::CustomClassHolder {
+  explicit Held(std::shared_ptr<const T> value) : held(std::move(value)) {}
+  std::shared_ptr<const T> held;
+};
+
+template <class T>
+void keep(AutogradContext* context, const char* name, std::shared_ptr<const T> value) {
+  context->saved_data[name] =
+      c10::IValue::make_capsule(c10::make_intrusive<Held<T>>(std::move(value)));
+}
+
+template <class T>
+std::shared_ptr<const T> kept(AutogradContext* context, const char* name) {
+  return c10::static_intrusive_pointer_cast<Held<T>>(context->saved_data[name].toCapsule())->held;
+}
+
+// Calls body(zero) with a zero of the tensor's type. Throws ConfigError for what the kernels cannot
+// read.
+template <class Body>
+void dispatchReal(const char* op, const at::Tensor& x, Body&& body) {
+  if (!x.device().is_cpu()) {
+    throw ConfigError(fmt::format("{} works on the CPU, got a tensor on {}", op, x.device().str()));
+  }
+  if (x.scalar_type() == at::kFloat) {
+    body(float{});
+  } else if (x.scalar_type() == at::kDouble) {
+    body(double{});
+  } else {
+    throw ConfigError(
+        fmt::format("{} works on float or double, got {}", op, c10::toString(x.scalar_type())));
+  }
+}
+
+inline std::size_t sizeOf(const at::Tensor& x, std::int64_t dimension) {
+  return static_cast<std::size_t>(x.size(dimension));
+}
+
+inline void requireMatrix(const char* op, const at::Tensor& x) {
+  if (x.dim() != 2) {
+    throw ShapeError(fmt::format("{} needs a matrix, got {} dimensions", op, x.dim()));
+  }
+}
+
+}  // namespace edgewise::detail

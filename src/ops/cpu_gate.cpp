@@ -1,0 +1,101 @@
+#include "ops/cpu_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "edgewise/util/error.h"
+#include "edgewise/util/parallel.h"
+
+namespace edgewise {
+namespace {
+
+constexpr double kLevels = 65'536;
+// Elements that one counter block of 128 bits decides.
+constexpr std::size_t kElementsPerBlock = 8;
+
+}  // namespace
+
+DropoutMask::DropoutMask(double rate, const CounterRng& rng, std::uint64_t step)
+    : rng_(rng), step_(step) {
+  if (!(rate >= 0 && rate < 1)) {
+    throw ConfigError(fmt::format("a dropout rate of {} is not in [0, 1)", rate));
+  }
+  threshold_ = static_cast<std::uint32_t>(std::lround(rate * kLevels));
+  threshold_ = std::min(threshold_, static_cast<std::uint32_t>(kLevels) - 1);
+  scale_ = 1.0 / (1.0 - threshold_ / kLevels);
+}
+
+void DropoutMask::draw(std::uint64_t first, std::span<std::uint8_t> keep) const {
+  constexpr std::size_t kChunk = 1024;
+  std::array<std::uint32_t, kChunk / 2> words;
+  for (std::size_t done = 0; done < keep.size(); done += kChunk) {
+    const std::size_t count = std::min(kChunk, keep.size() - done);
+    rng_.fill((first + done) / kElementsPerBlock, step_, std::span(words).first((count + 1) / 2));
+    std::uint8_t* out = keep.data() + done;
+    for (std::size_t i = 0; i < count / 2; ++i) {
+      out[2 * i] = static_cast<std::uint8_t>((words[i] & 0xFFFFU) >= threshold_);
+      out[2 * i + 1] = static_cast<std::uint8_t>((words[i] >> 16) >= threshold_);
+    }
+    if (count % 2 == 1) {
+      out[count - 1] = static_cast<std::uint8_t>((words[count / 2] & 0xFFFFU) >= threshold_);
+    }
+  }
+}
+
+namespace detail {
+namespace {
+
+constexpr std::size_t kGateBlock = 16'384;
+
+template <class Real>
+void gateBlock(const Real* in, const Real* reference, const std::uint8_t* keep, Real scale,
+               std::size_t count, Real* out) {
+  if (reference == nullptr) {
+#pragma omp simd
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = keep[i] != 0 ? in[i] * scale : Real{0};
+    }
+  } else {
+#pragma omp simd
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = keep[i] != 0 && reference[i] > 0 ? in[i] * scale : Real{0};
+    }
+  }
+}
+
+template <class Real>
+void rectifyBlock(const Real* in, const Real* reference, std::size_t count, Real* out) {
+#pragma omp simd
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = reference[i] > 0 ? in[i] : Real{0};
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void gateOnCpu(const Real* in, const Real* reference, const DropoutMask& mask, std::size_t count,
+               Real* out) {
+  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
+    const Real* from = reference == nullptr ? nullptr : reference + begin;
+    if (mask.keepsAll() && from != nullptr) {
+      rectifyBlock(in + begin, from, end - begin, out + begin);
+      return;
+    }
+    std::array<std::uint8_t, kGateBlock> keep;
+    mask.draw(begin, std::span(keep).first(end - begin));
+    gateBlock(in + begin, from, keep.data(), static_cast<Real>(mask.scale()), end - begin,
+              out + begin);
+  });
+}
+
+template void gateOnCpu<float>(const float*, const float*, const DropoutMask&, std::size_t, float*);
+template void gateOnCpu<double>(const double*, const double*, const DropoutMask&, std::size_t,
+                                double*);
+
+}  // namespace detail
+}  // namespace edgewise

@@ -1,0 +1,113 @@
+#include "ops/cpu_rowwise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "edgewise/util/parallel.h"
+
+namespace edgewise::detail {
+namespace {
+
+// Entries that one block of a loop handles.
+constexpr std::size_t kBlockEntries = 32'768;
+constexpr std::size_t kMaxPieces = 64;
+
+std::size_t rowsPerBlock(std::size_t columns) {
+  return std::max<std::size_t>(1, kBlockEntries / std::max<std::size_t>(1, columns));
+}
+
+template <class Real>
+void addRow(const Real* from, std::size_t columns, Real* to) {
+#pragma omp simd
+  for (std::size_t k = 0; k < columns; ++k) {
+    to[k] += from[k];
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void sumRowsInto(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
+  const std::size_t piece = std::max(rowsPerBlock(columns), (rows + kMaxPieces - 1) / kMaxPieces);
+  const std::size_t pieces = std::max<std::size_t>(1, (rows + piece - 1) / piece);
+  std::vector<Real> partial(pieces * columns, Real{0});
+  parallelFor(pieces, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t row = i * piece; row < std::min(rows, (i + 1) * piece); ++row) {
+        addRow(x + row * columns, columns, partial.data() + i * columns);
+      }
+    }
+  });
+  std::copy_n(partial.begin(), columns, out);
+  for (std::size_t i = 1; i < pieces; ++i) {
+    addRow(partial.data() + i * columns, columns, out);
+  }
+}
+
+template <class Real>
+void repeatRow(const Real* row, std::size_t rows, std::size_t columns, Real* out) {
+  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::copy_n(row, columns, out + i * columns);
+    }
+  });
+}
+
+template <class Real>
+void sumEachRow(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
+  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Real* row = x + i * columns;
+      Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (std::size_t k = 0; k < columns; ++k) {
+        sum += row[k];
+      }
+      out[i] = sum;
+    }
+  });
+}
+
+template <class Real>
+void repeatColumn(const Real* column, std::size_t rows, std::size_t columns, Real* out) {
+  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::fill_n(out + i * columns, columns, column[i]);
+    }
+  });
+}
+
+template <class Real>
+void logisticOf(const Real* x, std::size_t count, Real* out) {
+  parallelFor(count, kBlockEntries / 8, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      // Through exp of a negative number, so that nothing overflows.
+      const Real small = std::exp(-std::abs(x[i]));
+      out[i] = x[i] >= 0 ? 1 / (1 + small) : small / (1 + small);
+    }
+  });
+}
+
+template <class Real>
+void crossEntropyOf(const Real* logits, const Real* labels, std::size_t count, Real* out) {
+  parallelFor(count, kBlockEntries / 8, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      out[i] = std::max(logits[i], Real{0}) - logits[i] * labels[i] +
+               std::log1p(std::exp(-std::abs(logits[i])));
+    }
+  });
+}
+
+#define EDGEWISE_ROWWISE(Real)                                                    \
+  template void sumRowsInto<Real>(const Real*, std::size_t, std::size_t, Real*);  \
+  template void repeatRow<Real>(const Real*, std::size_t, std::size_t, Real*);    \
+  template void sumEachRow<Real>(const Real*, std::size_t, std::size_t, Real*);   \
+  template void repeatColumn<Real>(const Real*, std::size_t, std::size_t, Real*); \
+  template void logisticOf<Real>(const Real*, std::size_t, Real*);                \
+  template void crossEntropyOf<Real>(const Real*, const Real*, std::size_t, Real*);
+EDGEWISE_ROWWISE(float)
+EDGEWISE_ROWWISE(double)
+#undef EDGEWISE_ROWWISE
+
+}  // namespace edgewise::detail

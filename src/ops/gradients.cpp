@@ -1,0 +1,28 @@
+#include "edgewise/ops/gradients.h"
+
+#include <ATen/Functions.h>
+#include <torch/csrc/autograd/autograd.h>
+
+namespace edgewise {
+
+std::vector<at::Tensor> gradients(const at::Tensor& value, std::span<const at::Tensor> inputs,
+                                  GradientUse use, bool keep_graph) {
+  const bool again = use == GradientUse::kAgain;
+  std::vector<at::Tensor> result =
+      torch::autograd::grad({value}, {inputs.begin(), inputs.end()}, {}, keep_graph || again, again,
+                            /*allow_unused=*/true);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (!result[i].defined()) {
+      result[i] = at::zeros_like(inputs[i]).detach();
+    }
+  }
+  return result;
+}
+
+WithoutGradients::WithoutGradients() : before_(at::GradMode::is_enabled()) {
+  at::GradMode::set_enabled(false);
+}
+
+WithoutGradients::~WithoutGradients() { at::GradMode::set_enabled(before_); }
+
+}  // namespace edgewise

@@ -1,0 +1,256 @@
+#include "edgewise/ops/view_pairs.h"
+
+#include "ops/autograd_support.h"
+#include "ops/cpu_pairs.h"
+
+namespace edgewise {
+namespace {
+
+using detail::AutogradContext;
+using detail::sizeOf;
+using detail::variable_list;
+
+// What stays the same from a product to its gradients.
+struct PairShape {
+  std::shared_ptr<const PairIndex> pairs;
+  std::vector<LayerPair> views;
+  std::size_t layers = 0;
+  std::size_t width = 0;
+};
+using Shape = std::shared_ptr<const PairShape>;
+
+template <class Real>
+std::vector<const Real*> readPointers(const variable_list& tensors) {
+  std::vector<const Real*> pointers;
+  for (const at::Tensor& tensor : tensors) {
+    pointers.push_back(tensor.defined() ? tensor.data_ptr<Real>() : nullptr);
+  }
+  return pointers;
+}
+
+template <class Real>
+std::vector<Real*> writePointers(const variable_list& tensors) {
+  std::vector<Real*> pointers;
+  for (const at::Tensor& tensor : tensors) {
+    pointers.push_back(tensor.defined() ? tensor.data_ptr<Real>() : nullptr);
+  }
+  return pointers;
+}
+
+variable_list contiguous(at::TensorList tensors) {
+  variable_list result;
+  for (const at::Tensor& tensor : tensors) {
+    result.push_back(tensor.defined() ? tensor.contiguous() : tensor);
+  }
+  return result;
+}
+
+const at::Tensor& anyOf(const variable_list& tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) {
+      return tensor;
+    }
+  }
+  return tensors.front();
+}
+
+// One [pairs, width] a view: a^i[u] * b^j[v].
+variable_list products(const PairShape& shape, const variable_list& a, const variable_list& b) {
+  const at::Tensor& like = anyOf(a);
+  variable_list out;
+  for (std::size_t view = 0; view < shape.views.size(); ++view) {
+    out.push_back(at::empty({static_cast<std::int64_t>(shape.pairs->size()), like.size(1)},
+                            like.options().requires_grad(false)));
+  }
+  detail::dispatchReal("viewPairs", like, [&]<class Real>(Real) {
+    detail::pairProductsOnCpu<Real>(
+        {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
+        writePointers<Real>(out));
+  });
+  return out;
+}
+
+// One [nodes, width] a layer: the gradients of both ends together.
+variable_list productGradients(const PairShape& shape, const variable_list& gradients,
+                               const variable_list& layers) {
+  const at::Tensor& like = anyOf(layers);
+  variable_list out;
+  for (std::size_t layer = 0; layer < shape.layers; ++layer) {
+    out.push_back(at::zeros({static_cast<std::int64_t>(shape.pairs->nodeCount()), like.size(1)},
+                            like.options().requires_grad(false)));
+  }
+  detail::dispatchReal("viewPairs", like, [&]<class Real>(Real) {
+    const std::vector<Real*> to = writePointers<Real>(out);
+    detail::pairProductsBackwardOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
+                                             readPointers<Real>(layers), shape.width},
+                                            readPointers<Real>(gradients), to, to);
+  });
+  return out;
+}
+
+bool anyDefined(const variable_list& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const at::Tensor& tensor) { return tensor.defined(); });
+}
+
+// The gradient of ViewProducts as an operation of its own: bilinear in the views' gradients g and
+// the layers h, so that it can be differentiated once more.
+class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradient> {
+ public:
+  // `inputs`: the views' gradients, then the layers.
+  static variable_list forward(AutogradContext* context, at::TensorList inputs,
+                               const Shape& shape) {
+    const variable_list all = contiguous(inputs);
+    context->save_for_backward(all);
+    detail::keep(context, "shape", shape);
+    context->set_materialize_grads(false);
+    const auto split = all.begin() + static_cast<std::ptrdiff_t>(shape->views.size());
+    return productGradients(*shape, {all.begin(), split}, {split, all.end()});
+  }
+
+  // With c the gradients of the outputs: <c, G(g, h)> = sum of g_ij (c^i_u h^j_v + h^i_u c^j_v).
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto shape = detail::kept<PairShape>(context, "shape");
+    const variable_list c = contiguous(gradients);
+    variable_list result(saved.size() + 1);
+    if (!anyDefined(c)) {
+      return result;
+    }
+    const auto split = saved.begin() + static_cast<std::ptrdiff_t>(shape->views.size());
+    const variable_list h(split, saved.end());
+    const variable_list first = products(*shape, c, h);
+    const variable_list second = products(*shape, h, c);
+    for (std::size_t view = 0; view < shape->views.size(); ++view) {
+      result[view] = first[view] + second[view];
+    }
+    const variable_list to_h = productGradients(*shape, {saved.begin(), split}, c);
+    std::copy(to_h.begin(), to_h.end(),
+              result.begin() + static_cast<std::ptrdiff_t>(shape->views.size()));
+    return result;
+  }
+};
+
+class ViewProducts : public torch::autograd::Function<ViewProducts> {
+ public:
+  static variable_list forward(AutogradContext* context, at::TensorList layers,
+                               const Shape& shape) {
+    const variable_list h = contiguous(layers);
+    context->save_for_backward(h);
+    detail::keep(context, "shape", shape);
+    context->set_materialize_grads(false);
+    return products(*shape, h, h);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto shape = detail::kept<PairShape>(context, "shape");
+    variable_list result(saved.size() + 1);
+    if (!anyDefined(gradients)) {
+      return result;
+    }
+    variable_list inputs = contiguous(gradients);
+    inputs.insert(inputs.end(), saved.begin(), saved.end());
+    const variable_list to_layers = ViewProductsGradient::apply(at::TensorList(inputs), shape);
+    std::copy(to_layers.begin(), to_layers.end(), result.begin());
+    return result;
+  }
+};
+
+// Rows of one end, and the other way round: sums by node.
+at::Tensor scatterEnd(const at::Tensor& rows, const std::shared_ptr<const PairIndex>& pairs,
+                      std::int64_t end);
+
+class GatherEnd : public torch::autograd::Function<GatherEnd> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::shared_ptr<const PairIndex>& pairs, std::int64_t end) {
+    detail::keep(context, "pairs", pairs);
+    context->saved_data["end"] = end;
+    const at::Tensor input = x.contiguous();
+    at::Tensor out = at::empty({static_cast<std::int64_t>(pairs->size()), x.size(1)},
+                               x.options().requires_grad(false));
+    detail::dispatchReal("gatherEnd", input, [&]<class Real>(Real) {
+      detail::gatherEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
+                             sizeOf(input, 1), out.data_ptr<Real>());
+    });
+    return out;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    return {scatterEnd(gradients[0], detail::kept<PairIndex>(context, "pairs"),
+                       context->saved_data["end"].toInt()),
+            at::Tensor(), at::Tensor()};
+  }
+};
+
+class ScatterEnd : public torch::autograd::Function<ScatterEnd> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
+                            const std::shared_ptr<const PairIndex>& pairs, std::int64_t end) {
+    detail::keep(context, "pairs", pairs);
+    context->saved_data["end"] = end;
+    const at::Tensor input = rows.contiguous();
+    at::Tensor out = at::zeros({static_cast<std::int64_t>(pairs->nodeCount()), rows.size(1)},
+                               rows.options().requires_grad(false));
+    detail::dispatchReal("scatterEnd", input, [&]<class Real>(Real) {
+      detail::scatterEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
+                              sizeOf(input, 1), out.data_ptr<Real>());
+    });
+    return out;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    return {GatherEnd::apply(gradients[0], detail::kept<PairIndex>(context, "pairs"),
+                             context->saved_data["end"].toInt()),
+            at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor scatterEnd(const at::Tensor& rows, const std::shared_ptr<const PairIndex>& pairs,
+                      std::int64_t end) {
+  return ScatterEnd::apply(rows, pairs, end);
+}
+
+void requireNodes(const char* op, const at::Tensor& x, const PairIndex& pairs) {
+  detail::requireMatrix(op, x);
+  if (sizeOf(x, 0) != pairs.nodeCount()) {
+    throw ShapeError(
+        fmt::format("{}: pairs of {} nodes against {} rows", op, pairs.nodeCount(), x.size(0)));
+  }
+}
+
+}  // namespace
+
+std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
+                                  const std::shared_ptr<const PairIndex>& pairs,
+                                  std::span<const LayerPair> views) {
+  if (layers.empty() || views.empty()) {
+    throw ShapeError("viewPairs needs a layer and a view");
+  }
+  for (const at::Tensor& layer : layers) {
+    requireNodes("viewPairs", layer, *pairs);
+    if (layer.size(1) != layers.front().size(1)) {
+      throw ShapeError(fmt::format("viewPairs: layers are {} and {} wide", layers.front().size(1),
+                                   layer.size(1)));
+    }
+  }
+  for (const LayerPair& view : views) {
+    if (view.source >= layers.size() || view.target >= layers.size()) {
+      throw ShapeError(fmt::format("view ({}, {}) of {} layers", view.source + 1, view.target + 1,
+                                   layers.size()));
+    }
+  }
+  const auto shape = std::make_shared<const PairShape>(
+      PairShape{pairs,
+                {views.begin(), views.end()},
+                layers.size(),
+                static_cast<std::size_t>(layers.front().size(1))});
+  return ViewProducts::apply(at::TensorList(layers.data(), layers.size()), shape);
+}
+
+at::Tensor gatherEnd(const at::Tensor& x, const std::shared_ptr<const PairIndex>& pairs,
+                     PairEnd end) {
+  requireNodes("gatherEnd", x, *pairs);
+  return GatherEnd::apply(x, pairs, static_cast<std::int64_t>(end));
+}
+
+}  // namespace edgewise
