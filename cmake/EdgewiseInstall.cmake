@@ -1,4 +1,4 @@
-# Installs libraries, headers, the program and the CMake package `edgewise`.
+# Installs libraries, headers, the program, the recipes and the CMake package `edgewise`.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/edgewise)
@@ -14,6 +14,8 @@ endforeach()
 if(TARGET edgewise)
   install(TARGETS edgewise RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# To read and to start one's own from; the program carries its own copies.
+install(FILES ${EDGEWISE_RECIPES} DESTINATION ${CMAKE_INSTALL_DATADIR}/edgewise/recipes)
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/edgewiseConfig.cmake.in ${PROJECT_BINARY_DIR}/edgewiseConfig.cmake

@@ -1,10 +1,12 @@
-// edgewise options [KEY]: every option with default, bounds and help.
+// edgewise options [KEY]: every option with default, bounds and help; --recipes: named sets of
+// them.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "edgewise/training/run_options.h"
+#include "edgewise/util/recipe.h"
 
 namespace edgewise::app {
 namespace {
@@ -31,7 +33,21 @@ void showOptions(const Session& session, const std::string& key) {
   }
   session.console.showJson(json);
   session.console.show(table);
-  session.console.say("\nSet one with --set KEY=VALUE; a recipe file holds several as JSON.");
+  session.console.say(
+      "\nSet one with --set KEY=VALUE; a recipe holds several (`edgewise options --recipes`).");
+}
+
+void showRecipes(const Session& session) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  TextTable table({{"recipe"}, {"what it holds"}});
+  for (const std::string& name : recipeNames()) {
+    const std::string about = Recipe::named(name).about();
+    json.push_back({{"name", name}, {"about", about}});
+    table.addRow({name, about});
+  }
+  session.console.showJson(json);
+  session.console.show(table);
+  session.console.say("\nUse one with --recipe NAME, or your own with --recipe FILE.json.");
 }
 
 }  // namespace
@@ -41,9 +57,18 @@ void addOptionsCommand(CLI::App& program, Session& session) {
       program.add_subcommand("options", "every option with default, bounds and help");
   addCommonOptions(*command, session);
   const auto key = std::make_shared<std::string>();
-  command->add_option("KEY", *key, "show this one alone, e.g. split.test");
-  command->callback(
-      [&session, key] { session.action = [&session, key] { showOptions(session, *key); }; });
+  const auto recipes = std::make_shared<bool>(false);
+  CLI::Option* one = command->add_option("KEY", *key, "show this one alone, e.g. split.test");
+  command->add_flag("--recipes", *recipes, "show the built-in recipes instead")->excludes(one);
+  command->callback([&session, key, recipes] {
+    session.action = [&session, key, recipes] {
+      if (*recipes) {
+        showRecipes(session);
+      } else {
+        showOptions(session, *key);
+      }
+    };
+  });
 }
 
 }  // namespace edgewise::app

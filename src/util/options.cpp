@@ -28,41 +28,40 @@ std::string boundsText(const Bounds<T>& bounds) {
   return has_high ? fmt::format("{} or less", bounds.high) : std::string();
 }
 
-// What it takes to put a text into a field: parse, check, assign, or say what was expected.
+// What it takes to read a text for a field: parse, check, or say what was expected.
 class Assignment {
  public:
   Assignment(std::string_view key, std::string_view value, std::string_view origin)
       : key_(key), value_(value), origin_(origin) {}
 
   template <class T>
-  void number(std::optional<T> parsed, T& field, const Bounds<T>& bounds,
-              std::string_view kind) const {
+  [[nodiscard]] T number(std::optional<T> parsed, T present, const Bounds<T>& bounds,
+                         std::string_view kind) const {
     if (!parsed || (std::is_floating_point_v<T> && !std::isfinite(static_cast<double>(*parsed)))) {
-      fail(fmt::format("is not {}", kind), fmt::format("give {}, as in {}={}", kind, key_, field));
+      fail(fmt::format("is not {}", kind),
+           fmt::format("give {}, as in {}={}", kind, key_, present));
     }
     if (*parsed < bounds.low || *parsed > bounds.high) {
       fail("is out of bounds", fmt::format("allowed: {}", boundsText(bounds)));
     }
-    field = *parsed;
+    return *parsed;
   }
 
-  void boolean(bool& field) const {
+  [[nodiscard]] bool boolean() const {
     const std::string word = lowerCase(value_);
-    if (word == "true" || word == "yes" || word == "on" || word == "1") {
-      field = true;
-    } else if (word == "false" || word == "no" || word == "off" || word == "0") {
-      field = false;
-    } else {
+    const bool yes = word == "true" || word == "yes" || word == "on" || word == "1";
+    if (!yes && word != "false" && word != "no" && word != "off" && word != "0") {
       fail("is not true or false", fmt::format("write {}=true or {}=false", key_, key_));
     }
+    return yes;
   }
 
-  void text(std::string& field, const std::vector<std::string>& choices) const {
+  [[nodiscard]] std::string text(const std::vector<std::string>& choices) const {
     if (!choices.empty() && std::ranges::find(choices, value_) == choices.end()) {
       fail("is not a known choice",
            fmt::format("{} (choices: {})", suggestName(value_, choices), joinText(choices, ", ")));
     }
-    field = value_;
+    return std::string(value_);
   }
 
  private:
@@ -83,11 +82,37 @@ struct Overloaded : Handlers... {
 template <class... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
-std::string jsonLeafText(const nlohmann::json& leaf) {
-  return leaf.is_string() ? leaf.get<std::string>() : leaf.dump();
+// Adds the leaves below `node`, whose keys all start with `prefix`, to `texts`.
+void collectTexts(const nlohmann::json& node, const std::string& prefix, std::string_view origin,
+                  std::vector<OptionText>& texts) {
+  for (const auto& [name, child] : node.items()) {
+    const std::string key = prefix.empty() ? name : fmt::format("{}.{}", prefix, name);
+    if (child.is_object()) {
+      collectTexts(child, key, origin, texts);
+      continue;
+    }
+    if (child.is_array() || child.is_null()) {
+      throw ConfigError(fmt::format("{}: option {}: {} is no value", origin, key, child.dump()),
+                        "give one text, number, true or false");
+    }
+    if (std::ranges::find(texts, key, &OptionText::key) != texts.end()) {
+      throw ConfigError(fmt::format("{}: option {} is given twice", origin, key),
+                        "keep either the nested or the dotted one");
+    }
+    texts.push_back({key, child.is_string() ? child.get<std::string>() : child.dump()});
+  }
 }
 
 }  // namespace
+
+std::vector<OptionText> optionTexts(const nlohmann::json& values, std::string_view origin) {
+  if (!values.is_object()) {
+    throw ConfigError(fmt::format("{}: options must be a JSON object", origin));
+  }
+  std::vector<OptionText> texts;
+  collectTexts(values, "", origin, texts);
+  return texts;
+}
 
 void OptionSet::add(std::string key, double& field, Bounds<double> bounds, std::string help) {
   insert(std::move(key), RealField{&field, bounds}, std::move(help));
@@ -136,23 +161,34 @@ std::vector<std::string> OptionSet::keys() const {
   return names;
 }
 
+template <class Take>
+void OptionSet::read(const Option& option, std::string_view value, std::string_view origin,
+                     const Take& take) {
+  const Assignment assignment(option.key, value, origin);
+  std::visit(Overloaded{
+                 [&](const RealField& real) {
+                   take(*real.field,
+                        assignment.number(parseReal(value), *real.field, real.bounds, "a number"));
+                 },
+                 [&](const IntegerField& integer) {
+                   take(*integer.field, assignment.number(parseInteger(value), *integer.field,
+                                                          integer.bounds, "a whole number"));
+                 },
+                 [&](const BoolField& flag) { take(*flag.field, assignment.boolean()); },
+                 [&](const TextField& text) { take(*text.field, assignment.text(text.choices)); },
+             },
+             option.field);
+}
+
 void OptionSet::set(std::string_view key, std::string_view value, std::string_view origin) {
   const auto place = &find(key, origin) - options_.data();
   Option& option = options_[static_cast<std::size_t>(place)];
-  const Assignment assignment(key, value, origin);
-  std::visit(Overloaded{
-                 [&](const RealField& real) {
-                   assignment.number(parseReal(value), *real.field, real.bounds, "a number");
-                 },
-                 [&](const IntegerField& integer) {
-                   assignment.number(parseInteger(value), *integer.field, integer.bounds,
-                                     "a whole number");
-                 },
-                 [&](const BoolField& flag) { assignment.boolean(*flag.field); },
-                 [&](const TextField& text) { assignment.text(*text.field, text.choices); },
-             },
-             option.field);
+  read(option, value, origin, [](auto& field, auto read_value) { field = std::move(read_value); });
   option.was_set = true;
+}
+
+void OptionSet::check(std::string_view key, std::string_view value, std::string_view origin) const {
+  read(find(key, origin), value, origin, [](const auto&, const auto&) {});
 }
 
 void OptionSet::setAssignment(std::string_view assignment, std::string_view origin) {
@@ -165,21 +201,9 @@ void OptionSet::setAssignment(std::string_view assignment, std::string_view orig
 }
 
 void OptionSet::setAll(const nlohmann::json& values, std::string_view origin) {
-  if (!values.is_object()) {
-    throw ConfigError(fmt::format("{}: options must be a JSON object", origin));
+  for (const OptionText& text : optionTexts(values, origin)) {
+    set(text.key, text.value, origin);
   }
-  const auto walk = [&](const auto& self, const nlohmann::json& node,
-                        const std::string& prefix) -> void {
-    for (const auto& [name, child] : node.items()) {
-      const std::string key = prefix.empty() ? name : fmt::format("{}.{}", prefix, name);
-      if (child.is_object()) {
-        self(self, child, key);
-      } else {
-        set(key, jsonLeafText(child), origin);
-      }
-    }
-  };
-  walk(walk, values, "");
 }
 
 nlohmann::json OptionSet::toJson() const {

@@ -116,6 +116,19 @@ TEST(Program, PrintsOnlyJsonWhenAsked) {
   EXPECT_TRUE(nlohmann::json::parse(runProgram({"datasets", "--json"}).out).is_array());
 }
 
+TEST(Program, ListsTheBuiltInRecipes) {
+  const Outcome outcome = runProgram({"options", "--recipes"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("best"));
+  EXPECT_THAT(outcome.out, HasSubstr("the paper's hyper-parameters"));
+  const nlohmann::json printed =
+      nlohmann::json::parse(runProgram({"options", "--recipes", "--json"}).out);
+  ASSERT_GE(printed.size(), 2U);
+  EXPECT_EQ(printed[0]["name"], "best");
+  EXPECT_NE(printed[0]["about"], "");
+  EXPECT_EQ(runProgram({"options", "split.test", "--recipes"}).code, 2);
+}
+
 TEST(Program, GivesTheSameNumbersForAnyThreadCount) {
   const TempFolder folder;
   for (const char* model : {"ra", "katz", "ppr"}) {

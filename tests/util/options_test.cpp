@@ -72,6 +72,38 @@ TEST(OptionSet, RefusesValuesOfTheWrongTypeOrOutOfBounds) {
   EXPECT_FALSE(sample.set.wasSet("split.test"));
 }
 
+TEST(OptionSet, ChecksWithoutSetting) {
+  Sample sample;
+  const nlohmann::json before = sample.set.toJson();
+  sample.set.check("split.test", "0.25", "--set");
+  sample.set.check("split.count", "7", "--set");
+  sample.set.check("run.flag", "yes", "--set");
+  sample.set.check("split.kind", "time", "--set");
+  EXPECT_EQ(sample.set.toJson(), before);
+  EXPECT_FALSE(sample.set.wasSet("split.test"));
+  expectFailure<ConfigError>([&] { sample.set.check("split.tset", "1", "r.json"); },
+                             "r.json: unknown option 'split.tset'");
+  expectFailure<ConfigError>([&] { sample.set.check("split.test", "1.5", "r.json"); },
+                             "r.json: option split.test: '1.5' is out of bounds");
+}
+
+TEST(OptionSet, RefusesJsonThatIsNotOneValueAKey) {
+  Sample sample;
+  expectFailure<ConfigError>([&] { sample.set.setAll(nlohmann::json::array(), "r.json"); },
+                             "r.json: options must be a JSON object");
+  // A text option would take "[...]" and "null" for names.
+  expectFailure<ConfigError>(
+      [&] { sample.set.setAll({{"data", {{"edges", {"a.csv", 1, 2}}}}}, "r.json"); },
+      "r.json: option data.edges: [\"a.csv\",1,2] is no value");
+  expectFailure<ConfigError>([&] { sample.set.setAll({{"data.edges", nullptr}}, "r.json"); },
+                             "r.json: option data.edges: null is no value");
+  expectFailure<ConfigError>(
+      [&] { sample.set.setAll({{"split.count", 3}, {"split", {{"count", 4}}}}, "r.json"); },
+      "r.json: option split.count is given twice");
+  EXPECT_EQ(sample.count, 3);
+  EXPECT_EQ(sample.path, "");
+}
+
 TEST(OptionSet, RoundTripsThroughJson) {
   Sample sample;
   sample.set.set("split.test", "0.3", "--set");

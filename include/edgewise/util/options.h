@@ -35,6 +35,18 @@ struct OptionDescription {
   std::string help;
 };
 
+// One option and the text to set it from.
+struct OptionText {
+  std::string key;
+  std::string value;
+};
+
+// Every leaf of a nested or dotted JSON object, by dotted key. Throws ConfigError, opening with
+// `origin`, for anything but an object, a leaf that is a list or null, and a key that stands there
+// both nested and dotted: JSON objects have no order that could say which one wins.
+[[nodiscard]] std::vector<OptionText> optionTexts(const nlohmann::json& values,
+                                                  std::string_view origin);
+
 // A view of options structs by dotted key. Holds references: the structs must outlive it.
 class OptionSet {
  public:
@@ -50,9 +62,11 @@ class OptionSet {
   // Sets one option from text. Throws ConfigError for an unknown key (with the nearest), a value of
   // the wrong type or out of bounds. `origin` says where it came from ("--set", a recipe's path).
   void set(std::string_view key, std::string_view value, std::string_view origin);
+  // Throws what `set` would throw; changes nothing.
+  void check(std::string_view key, std::string_view value, std::string_view origin) const;
   // "key=value".
   void setAssignment(std::string_view assignment, std::string_view origin);
-  // Sets every leaf of a nested or dotted JSON object.
+  // Sets every leaf of a nested or dotted JSON object (see optionTexts).
   void setAll(const nlohmann::json& values, std::string_view origin);
 
   // All values, nested by the dots of their keys.
@@ -92,6 +106,10 @@ class OptionSet {
   void insert(std::string key, Field field, std::string help);
   [[nodiscard]] const Option& find(std::string_view key, std::string_view origin) const;
   [[nodiscard]] std::vector<std::string> keys() const;
+  // Reads `value` for the option and calls `take(field, read value)`.
+  template <class Take>
+  static void read(const Option& option, std::string_view value, std::string_view origin,
+                   const Take& take);
   static std::string textOf(const Field& field);
   static OptionDescription describeOption(const Option& option);
 
