@@ -1,0 +1,82 @@
+// Decoders: from all layers' outputs to the score of a pair, each by its own rule for which views
+// of the pair to look at. The trainer knows this interface alone.
+//
+//   none       the deepest view (K, K): the backbone as it was published
+//   fixed:i,j  one view for all pairs
+//   mean       every view has a predictor of its own; scores are averaged
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "edgewise/nn/encoder.h"
+#include "edgewise/nn/noise.h"
+#include "edgewise/nn/parameters.h"
+#include "edgewise/nn/predictor.h"
+#include "edgewise/ops/pair_index.h"
+#include "edgewise/ops/view_pairs.h"
+#include "edgewise/util/options.h"
+#include "edgewise/views/pair_batch.h"
+
+namespace edgewise {
+
+struct SelectorOptions {
+  std::string kind = "none";
+  double mean_loss = 0.5;
+  void bind(OptionSet& set);
+};
+
+class Decoder {
+ public:
+  Decoder() = default;
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  Decoder(Decoder&&) = delete;
+  Decoder& operator=(Decoder&&) = delete;
+  virtual ~Decoder() = default;
+
+  // What training minimises, []: the mean over the batch.
+  [[nodiscard]] virtual at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
+                                        const PairBatch& batch, const Noise& noise) const = 0;
+  // [pairs], no noise.
+  [[nodiscard]] virtual at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
+                                          const std::shared_ptr<const PairIndex>& pairs) const = 0;
+  // The scores of single views, one [pairs] each, where views are scored apart; else empty.
+  [[nodiscard]] virtual std::vector<at::Tensor> logitsByView(
+      const Parameters& parameters, const LayerOutputs& layers,
+      const std::shared_ptr<const PairIndex>& pairs) const;
+  // How many of the encoder's layers are looked at.
+  [[nodiscard]] virtual std::size_t depth() const = 0;
+  // Views that can be chosen or mixed, in the order of logitsByView.
+  [[nodiscard]] virtual std::span<const LayerPair> views() const = 0;
+};
+
+// What a decoder is built on.
+struct DecoderContext {
+  std::size_t depth = 0;
+  std::int64_t width = 0;
+  // Undirected pairs score the same both ways.
+  bool symmetric = true;
+  double dropout = 0;
+  PredictorOptions predictor;
+};
+
+// Throws ConfigError for an unknown name or a view deeper than the encoder.
+[[nodiscard]] std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options,
+                                                   const DecoderContext& context,
+                                                   ParameterLayout& layout);
+
+// "fixed:2,3" -> (1, 2), counted from 0; nothing when `kind` is not a fixed view. Throws
+// ConfigError when it is one badly written.
+[[nodiscard]] std::optional<LayerPair> fixedView(const std::string& kind);
+
+// All views (i, j) of `depth` layers, i running slowest.
+[[nodiscard]] std::vector<LayerPair> allViews(std::size_t depth);
+
+}  // namespace edgewise

@@ -1,0 +1,64 @@
+// A whole model: encoder and decoder over one layout of parameters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "edgewise/nn/encoder.h"
+#include "edgewise/nn/node_input.h"
+#include "edgewise/nn/parameters.h"
+#include "edgewise/nn/predictor.h"
+#include "edgewise/util/options.h"
+#include "edgewise/views/decoder.h"
+
+namespace edgewise {
+
+struct ModelOptions {
+  EncoderOptions encoder;
+  PredictorOptions predictor;
+  SelectorOptions selector;
+  std::string features = "auto";
+  std::int64_t embedding = 64;
+  bool normalise_features = false;
+  double input_dropout = 0;
+  bool edge_weights = true;
+  void bind(OptionSet& set);
+};
+
+// What the nodes are like.
+struct NodeSide {
+  const FeatureMatrix& features;
+  std::size_t nodes = 0;
+  bool directed = false;
+};
+
+class LinkModel {
+ public:
+  // `kind` names the encoder. Throws ConfigError for options that do not go together.
+  LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes);
+
+  [[nodiscard]] const ParameterLayout& layout() const { return layout_; }
+  [[nodiscard]] const Encoder& encoder() const { return *encoder_; }
+  [[nodiscard]] const Decoder& decoder() const { return *decoder_; }
+  [[nodiscard]] std::size_t nodeCount() const { return nodes_; }
+  // What nodes bring, in words: "1433 features", "a learned embedding of 64".
+  [[nodiscard]] const std::string& inputText() const { return input_text_; }
+
+  // Encodes as deep as the decoder looks.
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise) const;
+  [[nodiscard]] at::Tensor loss(const Parameters& parameters,
+                                const std::shared_ptr<const MessagePlan>& messages,
+                                const PairBatch& batch, const Noise& noise) const;
+
+ private:
+  std::size_t nodes_;
+  ParameterLayout layout_;
+  std::string input_text_;
+  std::unique_ptr<Encoder> encoder_;
+  std::unique_ptr<Decoder> decoder_;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,88 @@
+#include "edgewise/views/decoder.h"
+
+#include <fmt/format.h>
+
+#include "edgewise/util/error.h"
+#include "edgewise/util/text.h"
+#include "views/view_decoders.h"
+
+namespace edgewise {
+namespace {
+
+constexpr std::string_view kFixed = "fixed:";
+constexpr std::string_view kHowToFix = "write fixed:I,J with depths from 1, for example fixed:1,2";
+
+[[noreturn]] void throwBadFixed(const std::string& kind) {
+  throw ConfigError(fmt::format("selector.kind: '{}' is not a view", kind), std::string(kHowToFix));
+}
+
+std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
+  if (text.size() != 1 || text[0] < '1' || text[0] > '9') {
+    throwBadFixed(kind);
+  }
+  return static_cast<std::uint32_t>(text[0] - '1');
+}
+
+}  // namespace
+
+void SelectorOptions::bind(OptionSet& set) {
+  set.add(
+      "selector.kind", kind,
+      "which views of a pair are looked at: none (the deepest), fixed:I,J, mean (each view by a "
+      "predictor of its own)");
+  set.add("selector.mean_loss", mean_loss, {0.0, 1.0},
+          "mean: share of the loss on the averaged score; the rest is on each view's own");
+}
+
+std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutputs&,
+                                              const std::shared_ptr<const PairIndex>&) const {
+  return {};
+}
+
+std::optional<LayerPair> fixedView(const std::string& kind) {
+  if (!kind.starts_with("fixed")) {
+    return std::nullopt;
+  }
+  if (!kind.starts_with(kFixed)) {
+    throwBadFixed(kind);
+  }
+  const auto parts = splitText(std::string_view(kind).substr(kFixed.size()), ',');
+  if (parts.size() != 2) {
+    throwBadFixed(kind);
+  }
+  return LayerPair{depthFrom(trimmed(parts[0]), kind), depthFrom(trimmed(parts[1]), kind)};
+}
+
+std::vector<LayerPair> allViews(std::size_t depth) {
+  std::vector<LayerPair> views;
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    for (std::uint32_t j = 0; j < depth; ++j) {
+      views.push_back({i, j});
+    }
+  }
+  return views;
+}
+
+std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const DecoderContext& context,
+                                     ParameterLayout& layout) {
+  if (const auto view = fixedView(options.kind)) {
+    if (view->source >= context.depth || view->target >= context.depth) {
+      throw ConfigError(
+          fmt::format("selector.kind: {} looks deeper than the {} layers of the model",
+                      options.kind, context.depth),
+          "raise model.layers, or choose a view within them");
+    }
+    return detail::makeSingleViewDecoder(*view, context, layout);
+  }
+  if (options.kind == "none") {
+    const auto last = static_cast<std::uint32_t>(context.depth - 1);
+    return detail::makeSingleViewDecoder({last, last}, context, layout);
+  }
+  if (options.kind == "mean") {
+    return detail::makeMeanDecoder(options, context, layout);
+  }
+  throw ConfigError(fmt::format("selector.kind: no selector is called '{}'", options.kind),
+                    "known: none, fixed:I,J, mean");
+}
+
+}  // namespace edgewise

@@ -1,0 +1,83 @@
+#include "edgewise/views/link_model.h"
+
+#include <fmt/format.h>
+
+#include "edgewise/util/error.h"
+#include "edgewise/util/text.h"
+
+namespace edgewise {
+namespace {
+
+// Width of the embedding to learn; 0 for none.
+std::int64_t embeddingWidth(const ModelOptions& options, const FeatureMatrix& features) {
+  if (options.features == "given" || (options.features == "auto" && !features.empty())) {
+    if (features.empty()) {
+      throw ConfigError("model.features is 'given', but the data has no features",
+                        "give --features FILE, or set model.features=embedding");
+    }
+    return 0;
+  }
+  return options.embedding;
+}
+
+std::string describeInput(const FeatureMatrix& features, std::int64_t embedding) {
+  const std::string learned = fmt::format("a learned embedding of {}", embedding);
+  if (features.empty()) {
+    return learned;
+  }
+  const std::string given = fmt::format("{} features", groupedCount(features.columns()));
+  return embedding > 0 ? given + " and " + learned : given;
+}
+
+}  // namespace
+
+void ModelOptions::bind(OptionSet& set) {
+  encoder.bind(set);
+  predictor.bind(set);
+  set.add("model.features", features, {"auto", "given", "embedding", "both"},
+          "what nodes bring: their features, a learned embedding, or both; auto: features where "
+          "there are any");
+  set.add("model.embedding", embedding, {1, 4096}, "width of the learned embedding");
+  set.add("model.normalise_features", normalise_features,
+          "divide each node's features by their sum");
+  set.add("model.input_dropout", input_dropout, {0.0, 0.99}, "dropout on the nodes' input");
+  set.add("model.edge_weights", edge_weights,
+          "weight messages by the edges' weights where the data has them");
+  selector.bind(set);
+}
+
+LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes)
+    : nodes_(nodes.nodes) {
+  static const FeatureMatrix kNone;
+  const FeatureMatrix& features = options.features == "embedding" ? kNone : nodes.features;
+  const std::int64_t embedding = embeddingWidth(options, features);
+  input_text_ = describeInput(features, embedding);
+  auto input = std::make_shared<const NodeInput>(
+      features, nodes.nodes,
+      NodeInputOptions{.embedding = embedding,
+                       .normalise_rows = options.normalise_features,
+                       .dropout = options.input_dropout},
+      layout_);
+  encoder_ = makeEncoder(kind, options.encoder, std::move(input), layout_);
+  decoder_ = makeDecoder(options.selector,
+                         {.depth = encoder_->depth(),
+                          .width = encoder_->width(),
+                          .symmetric = !nodes.directed,
+                          .dropout = options.encoder.dropout,
+                          .predictor = options.predictor},
+                         layout_);
+}
+
+LayerOutputs LinkModel::encode(const Parameters& parameters,
+                               const std::shared_ptr<const MessagePlan>& messages,
+                               const Noise& noise) const {
+  return encoder_->encode(parameters, messages, noise, decoder_->depth());
+}
+
+at::Tensor LinkModel::loss(const Parameters& parameters,
+                           const std::shared_ptr<const MessagePlan>& messages,
+                           const PairBatch& batch, const Noise& noise) const {
+  return decoder_->loss(parameters, encode(parameters, messages, noise), batch, noise);
+}
+
+}  // namespace edgewise

@@ -1,0 +1,133 @@
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "edgewise/ops/rowwise.h"
+#include "views/pair_representation.h"
+#include "views/view_decoders.h"
+
+namespace edgewise::detail {
+namespace {
+
+// Every view has a predictor of its own and is supervised by itself; the score is the mean of all.
+// Views (i, j) and (j, i) of undirected pairs share a predictor, so that both ways score the same.
+class MeanDecoder final : public Decoder {
+ public:
+  MeanDecoder(const SelectorOptions& options, const DecoderContext& context,
+              ParameterLayout& layout)
+      : mean_loss_(options.mean_loss),
+        depth_(context.depth),
+        symmetric_(context.symmetric),
+        concatenate_(context.predictor.concatenates()),
+        views_(allViews(context.depth)) {
+    for (const LayerPair& view : views_) {
+      if (symmetric_ && view.source > view.target) {
+        continue;
+      }
+      heads_.push_back(
+          {.view = view,
+           .predictor = Predictor(fmt::format("predictor.{}_{}", view.source + 1, view.target + 1),
+                                  context.predictor, context.width, context.dropout, layout)});
+    }
+  }
+
+  [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
+                                const PairBatch& batch, const Noise& noise) const override {
+    const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
+    at::Tensor total;
+    for (std::size_t i = 0; i < scores.size() && mean_loss_ < 1; ++i) {
+      const at::Tensor one = binaryCrossEntropy(scores[i], batch.labels);
+      total = i == 0 ? one : total + one;
+    }
+    if (mean_loss_ == 0) {
+      return total / static_cast<double>(scores.size());
+    }
+    const at::Tensor together = binaryCrossEntropy(mean(scores), batch.labels);
+    if (!total.defined()) {
+      return together;
+    }
+    return total * ((1 - mean_loss_) / static_cast<double>(scores.size())) + together * mean_loss_;
+  }
+  [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs) const override {
+    return mean(scoreViews(parameters, layers, pairs, Noise()));
+  }
+  [[nodiscard]] std::vector<at::Tensor> logitsByView(
+      const Parameters& parameters, const LayerOutputs& layers,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    return scoreViews(parameters, layers, pairs, Noise());
+  }
+  [[nodiscard]] std::size_t depth() const override { return depth_; }
+  [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
+
+ private:
+  struct Head {
+    LayerPair view;
+    Predictor predictor;
+  };
+
+  static at::Tensor mean(std::span<const at::Tensor> scores) {
+    at::Tensor sum = scores[0];
+    for (const at::Tensor& score : scores.subspan(1)) {
+      sum = sum + score;
+    }
+    return sum / static_cast<double>(scores.size());
+  }
+
+  [[nodiscard]] std::size_t placeOf(LayerPair view) const {
+    return view.source * depth_ + view.target;
+  }
+
+  // In the order of views_. A predictor that serves two views sees both at once.
+  [[nodiscard]] std::vector<at::Tensor> scoreViews(const Parameters& parameters,
+                                                   const LayerOutputs& layers,
+                                                   const std::shared_ptr<const PairIndex>& pairs,
+                                                   const Noise& noise) const {
+    const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
+    std::vector<at::Tensor> scores(views_.size());
+    for (const Head& head : heads_) {
+      const LayerPair back{head.view.target, head.view.source};
+      at::Tensor& forth = scores[placeOf(head.view)];
+      if (!symmetric_ || (back == head.view && !concatenate_)) {
+        forth = head.predictor.logits(parameters, z[placeOf(head.view)], noise);
+        continue;
+      }
+      forth = bothWays(parameters, head, layers, pairs, z, noise);
+      scores[placeOf(back)] = forth;
+    }
+    return scores;
+  }
+
+  // A view and its mirror image carry the same two scores with ends exchanged; their mean stands
+  // for both.
+  [[nodiscard]] at::Tensor bothWays(const Parameters& parameters, const Head& head,
+                                    const LayerOutputs& layers,
+                                    const std::shared_ptr<const PairIndex>& pairs,
+                                    std::span<const at::Tensor> z, const Noise& noise) const {
+    const LayerPair back{head.view.target, head.view.source};
+    const at::Tensor turned =
+        concatenate_ ? representTurned(layers, pairs, head.view, true) : z[placeOf(back)];
+    const auto count = static_cast<std::int64_t>(pairs->size());
+    const at::Tensor both =
+        head.predictor.logits(parameters, at::cat({z[placeOf(head.view)], turned}, 0), noise);
+    return (both.narrow(0, 0, count) + both.narrow(0, count, count)) / 2;
+  }
+
+  double mean_loss_;
+  std::size_t depth_;
+  bool symmetric_;
+  bool concatenate_;
+  std::vector<LayerPair> views_;
+  std::vector<Head> heads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> makeMeanDecoder(const SelectorOptions& options,
+                                         const DecoderContext& context, ParameterLayout& layout) {
+  return std::make_unique<MeanDecoder>(options, context, layout);
+}
+
+}  // namespace edgewise::detail

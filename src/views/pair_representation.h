@@ -1,0 +1,25 @@
+// COM of the paper: how two ends become one representation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "edgewise/ops/view_pairs.h"
+
+namespace edgewise::detail {
+
+// One tensor a view: products [pairs, width], or both ends side by side [pairs, 2 * width].
+[[nodiscard]] std::vector<at::Tensor> representPairs(std::span<const at::Tensor> layers,
+                                                     const std::shared_ptr<const PairIndex>& pairs,
+                                                     std::span<const LayerPair> views,
+                                                     bool concatenate);
+
+// The representation of view (i, j) with the ends exchanged: what the pair (v, u) has.
+[[nodiscard]] at::Tensor representTurned(std::span<const at::Tensor> layers,
+                                         const std::shared_ptr<const PairIndex>& pairs,
+                                         LayerPair view, bool concatenate);
+
+}  // namespace edgewise::detail

@@ -1,0 +1,62 @@
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+
+#include "edgewise/ops/rowwise.h"
+#include "views/pair_representation.h"
+#include "views/view_decoders.h"
+
+namespace edgewise::detail {
+namespace {
+
+// One view for all pairs. Where its score would depend on which end is called the source, both ways
+// are averaged.
+class SingleViewDecoder final : public Decoder {
+ public:
+  SingleViewDecoder(LayerPair view, const DecoderContext& context, ParameterLayout& layout)
+      : concatenate_(context.predictor.concatenates()),
+        both_ways_(context.symmetric && (concatenate_ || view.source != view.target)),
+        views_{view},
+        predictor_("predictor", context.predictor, context.width, context.dropout, layout) {}
+
+  [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
+                                const PairBatch& batch, const Noise& noise) const override {
+    return binaryCrossEntropy(score(parameters, layers, batch.pairs, noise), batch.labels);
+  }
+  [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs) const override {
+    return score(parameters, layers, pairs, Noise());
+  }
+  [[nodiscard]] std::size_t depth() const override {
+    return std::max(views_[0].source, views_[0].target) + std::size_t{1};
+  }
+  [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
+
+ private:
+  [[nodiscard]] at::Tensor score(const Parameters& parameters, const LayerOutputs& layers,
+                                 const std::shared_ptr<const PairIndex>& pairs,
+                                 const Noise& noise) const {
+    const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
+    const at::Tensor forth = predictor_.logits(parameters, z[0], noise);
+    if (!both_ways_) {
+      return forth;
+    }
+    const at::Tensor back = predictor_.logits(
+        parameters, representTurned(layers, pairs, views_[0], concatenate_), noise);
+    return (forth + back) / 2;
+  }
+
+  bool concatenate_;
+  bool both_ways_;
+  std::vector<LayerPair> views_;
+  Predictor predictor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> makeSingleViewDecoder(LayerPair view, const DecoderContext& context,
+                                               ParameterLayout& layout) {
+  return std::make_unique<SingleViewDecoder>(view, context, layout);
+}
+
+}  // namespace edgewise::detail

@@ -1,0 +1,17 @@
+// The decoders behind makeDecoder, one maker each.
+#pragma once
+
+#include <memory>
+
+#include "edgewise/views/decoder.h"
+
+namespace edgewise::detail {
+
+[[nodiscard]] std::unique_ptr<Decoder> makeSingleViewDecoder(LayerPair view,
+                                                             const DecoderContext& context,
+                                                             ParameterLayout& layout);
+[[nodiscard]] std::unique_ptr<Decoder> makeMeanDecoder(const SelectorOptions& options,
+                                                       const DecoderContext& context,
+                                                       ParameterLayout& layout);
+
+}  // namespace edgewise::detail
