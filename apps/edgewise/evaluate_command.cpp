@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "edgewise/data/catalogue.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/heuristic_run.h"
+#include "edgewise/training/model_run.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/text.h"
 #include "run_text.h"
@@ -46,21 +46,6 @@ StoredNumbers readStored(const RunFolder& folder) {
   }
 }
 
-// The runs at or below a folder, in the order of their names.
-std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> runs;
-  std::error_code failure;
-  std::filesystem::recursive_directory_iterator at(path, failure);
-  for (const std::filesystem::recursive_directory_iterator end; !failure && at != end;
-       at.increment(failure)) {
-    if (at->path().filename() == "options.json") {
-      runs.push_back(at->path().parent_path());
-    }
-  }
-  std::ranges::sort(runs);
-  return runs;
-}
-
 // The data of the run before: runs of one comparison share it, and reading it can take longer than
 // scoring.
 struct SharedData {
@@ -92,7 +77,9 @@ RunMetrics evaluateRun(Session& session, const std::filesystem::path& path, Shar
   const LinkSplit split =
       splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
   requireSame("split", stored.split_hash, split.hash, folder.path());
-  RunMetrics run = runHeuristic(dataset, split, options, progress);
+  RunMetrics run = isHeuristic(options.model)
+                       ? runHeuristic(dataset, split, options, progress)
+                       : evaluateModel(dataset, split, options, path, progress);
   if (run.test != stored.test || run.valid != stored.valid) {
     throw Error(folder.path().string() + ": these numbers differ from the stored ones",
                 "was the run made by another version? options.json names it", ExitCode::kFailure);

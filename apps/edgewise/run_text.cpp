@@ -21,9 +21,9 @@ struct ModelRuns {
 std::vector<ModelRuns> groupByModel(std::span<const RunMetrics> runs) {
   std::vector<ModelRuns> groups;
   for (const RunMetrics& run : runs) {
-    auto group = std::ranges::find(groups, run.model, &ModelRuns::model);
+    auto group = std::ranges::find(groups, run.label(), &ModelRuns::model);
     if (group == groups.end()) {
-      groups.push_back({.model = run.model, .test = {}, .valid = {}});
+      groups.push_back({.model = run.label(), .test = {}, .valid = {}});
       group = groups.end() - 1;
     }
     group->test.push_back(run.test);
@@ -67,7 +67,7 @@ std::string describeSplit(const RunMetrics& run) {
 }
 
 TextTable metricsTable(const RunMetrics& run) {
-  TextTable table({{run.model}, {"valid", Align::kRight}, {"test", Align::kRight}});
+  TextTable table({{run.label()}, {"valid", Align::kRight}, {"test", Align::kRight}});
   for (const auto& [name, value] : run.test.values()) {
     const auto valid = run.valid.find(name);
     table.addRow({name, valid ? fmt::format("{:.4f}", *valid) : "-",
@@ -112,9 +112,28 @@ nlohmann::ordered_json comparisonJson(std::span<const RunMetrics> runs) {
   return json;
 }
 
+std::string describeLearning(const RunMetrics& run) {
+  std::string text = fmt::format("{} on {}: {} parameters", run.label(), run.learning->input,
+                                 groupedCount(static_cast<std::size_t>(run.learning->parameters)));
+  if (run.learning->epochs > 0) {
+    text += fmt::format(", {} epochs, best {}", run.learning->epochs, run.learning->best_epoch);
+  }
+  if (run.by_view) {
+    text += fmt::format("\nbest single view by validation: ({},{})", run.by_view->best.source,
+                        run.by_view->best.target);
+    for (const auto& [name, value] : run.by_view->best_test.values()) {
+      text += fmt::format(", test {} {:.4f}", name, value);
+    }
+  }
+  return text;
+}
+
 void showRuns(const Console& console, std::span<const RunMetrics> runs) {
   console.say(describeSplit(runs.front()) + "\n");
   if (runs.size() == 1) {
+    if (runs.front().learning) {
+      console.say(describeLearning(runs.front()) + "\n");
+    }
     console.show(metricsTable(runs.front()));
     console.showJson(runs.front().toJson());
   } else {

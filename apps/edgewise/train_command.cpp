@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "commands.h"
 #include "dataset_text.h"
 #include "edgewise/data/catalogue.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/heuristic_run.h"
+#include "edgewise/training/model_run.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/atomic_file.h"
-#include "edgewise/util/file.h"
 #include "edgewise/util/process.h"
+#include "edgewise/util/recipe.h"
 #include "edgewise/util/text.h"
 #include "run_text.h"
 
@@ -25,6 +27,8 @@ namespace {
 struct TrainArguments {
   std::string recipe;
   std::string models;
+  std::string selector;
+  std::string resume;
   std::vector<std::string> settings;
   std::optional<std::int64_t> seed;
   std::int64_t seeds = 1;
@@ -45,29 +49,9 @@ struct Job {
   std::filesystem::path folder;
 };
 
-void applyRecipe(const std::string& path, OptionSet& set) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    throw ConfigError(fmt::format("--recipe: no such file '{}'", path),
-                      "a recipe is a JSON file of options; `edgewise options` lists them");
-  }
-  const FileBytes bytes = readFile(path);
-  const nlohmann::json json = nlohmann::json::parse(bytes.view(), nullptr, false);
-  if (json.is_discarded()) {
-    throw ConfigError(path + ": is not valid JSON");
-  }
-  // A run's own options.json repeats that run.
-  const bool is_a_run = json.is_object() && json.contains("format") && json.contains("options");
-  set.setAll(is_a_run ? json["options"] : json, path);
-}
-
-// Recipe first, then the named arguments, then --set: the most particular wins.
-RunOptions resolveOptions(const TrainArguments& arguments, const Session& session) {
-  RunOptions options;
-  OptionSet set = options.bind();
-  if (!arguments.recipe.empty()) {
-    applyRecipe(arguments.recipe, set);
-  }
+// The named arguments, then --set: the most particular wins.
+void applyArguments(const TrainArguments& arguments, const Session& session,
+                    const std::string& model, OptionSet& set) {
   const auto set_if_given = [&](const char* key, const std::string& value, const char* origin) {
     if (!value.empty()) {
       set.set(key, value, origin);
@@ -78,6 +62,8 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
   set_if_given("data.features", arguments.features, "--features");
   set_if_given("data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
   set_if_given("data.directed", arguments.directed ? "true" : "", "--directed");
+  set_if_given("model.kind", model, "--model");
+  set_if_given("selector.kind", arguments.selector, "--selector");
   set_if_given("run.device", arguments.device, "--device");
   if (arguments.seed) {
     set.set("run.seed", std::to_string(*arguments.seed), "--seed");
@@ -88,48 +74,98 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
   for (const std::string& setting : arguments.settings) {
     set.setAssignment(setting, "--set");
   }
+}
+
+// Recipe first, then what was typed. A recipe's rules look at what was typed too.
+RunOptions resolveOptions(const TrainArguments& arguments, const Session& session,
+                          const std::string& model) {
+  RunOptions options;
+  OptionSet set = options.bind();
+  if (!arguments.recipe.empty()) {
+    RunOptions typed;
+    OptionSet typed_set = typed.bind();
+    applyArguments(arguments, session, model, typed_set);
+    Recipe::named(arguments.recipe)
+        .apply({{"dataset", typed.data.dataset},
+                {"model", typed.model},
+                {"selector", typed.network.selector.kind}},
+               set);
+    set.set("run.recipe", arguments.recipe, "--recipe");
+  }
+  applyArguments(arguments, session, model, set);
   return options;
 }
 
-std::vector<std::string> modelNames(const TrainArguments& arguments, RunOptions options) {
+// One set of options a model.
+std::vector<RunOptions> resolveModels(const TrainArguments& arguments, const Session& session) {
   if (arguments.models.empty()) {
-    return {options.model};
+    return {resolveOptions(arguments, session, "")};
   }
-  std::vector<std::string> names;
+  std::vector<RunOptions> models;
   for (const std::string_view name : splitText(arguments.models, ',')) {
-    options.bind().set("model.kind", trimmed(name), "--model");
-    if (std::ranges::find(names, options.model) != names.end()) {
-      throw ConfigError(fmt::format("--model: {} is named twice", options.model));
+    models.push_back(resolveOptions(arguments, session, std::string(trimmed(name))));
+    for (const RunOptions& earlier : std::span(models).first(models.size() - 1)) {
+      if (earlier.model == models.back().model) {
+        throw ConfigError(fmt::format("--model: {} is named twice", earlier.model));
+      }
     }
-    names.push_back(options.model);
   }
-  return names;
+  return models;
 }
 
 std::filesystem::path outFolder(const TrainArguments& arguments, const Dataset& dataset,
-                                std::span<const std::string> models) {
+                                std::span<const RunOptions> models) {
   if (!arguments.out.empty()) {
     return arguments.out;
   }
-  return freeRunFolder("runs", fmt::format("{}-{}", dataset.name, joinText(models, "-")));
+  std::vector<std::string> names;
+  for (const RunOptions& options : models) {
+    names.push_back(options.model);
+  }
+  return freeRunFolder("runs", fmt::format("{}-{}", dataset.name, joinText(names, "-")));
 }
 
-std::vector<Job> planJobs(const RunOptions& base, std::span<const std::string> models,
-                          std::int64_t seeds, const std::filesystem::path& out) {
+std::vector<Job> planJobs(std::span<const RunOptions> models, std::int64_t seeds,
+                          const std::filesystem::path& out) {
   std::vector<Job> jobs;
-  for (const std::string& model : models) {
+  for (const RunOptions& options : models) {
     for (std::int64_t i = 0; i < seeds; ++i) {
-      Job job{.options = base, .folder = out};
-      job.options.model = model;
-      job.options.seed = base.seed + i;
+      Job job{.options = options, .folder = out};
+      job.options.seed += i;
       if (models.size() > 1) {
-        job.folder /= model;
+        job.folder /= options.model;
       }
       if (seeds > 1) {
         job.folder /= fmt::format("seed-{}", job.options.seed);
       }
       jobs.push_back(std::move(job));
     }
+  }
+  return jobs;
+}
+
+// What is left of the runs at or below a folder. Sorted by name, seed-10 before seed-2.
+std::vector<Job> unfinishedJobs(const std::filesystem::path& folder,
+                                std::vector<RunMetrics>& finished) {
+  std::vector<Job> jobs;
+  for (const std::filesystem::path& path : runsBelow(folder)) {
+    const RunFolder run = RunFolder::open(path);
+    if (run.finished()) {
+      try {
+        finished.push_back(RunMetrics::fromJson(run.readJson("metrics.json")));
+      } catch (const nlohmann::json::exception& error) {
+        throw DataError(FilePlace{path / "metrics.json"},
+                        fmt::format("is damaged ({})", error.what()),
+                        "remove it, and the run is made again");
+      }
+      continue;
+    }
+    Job job{.options = {}, .folder = path};
+    run.readOptions(job.options);
+    jobs.push_back(std::move(job));
+  }
+  if (jobs.empty() && finished.empty()) {
+    RunFolder::open(folder);  // to be told what is wrong with it
   }
   return jobs;
 }
@@ -141,23 +177,6 @@ void warnOfLeaks(const Console& console, const RunMetrics& run) {
   }
 }
 
-// Runs first and writes last: what fails on the way leaves no folder behind and destroys no earlier
-// run.
-RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, double load_seconds) {
-  ProgressSink& progress = session.console.progress();
-  const Stopwatch split_watch;
-  const LinkSplit split = splitLinks(dataset, job.options.split, job.options.negatives,
-                                     splitSeed(job.options), progress);
-  const double split_seconds = split_watch.seconds();
-  RunMetrics run = runHeuristic(dataset, split, job.options, progress);
-  run.time.insert(run.time.begin(), {{"load_s", load_seconds}, {"split_s", split_seconds}});
-  for (const std::string& note : split.notes) {
-    session.console.note(note);
-  }
-  warnOfLeaks(session.console, run);
-  return run;
-}
-
 // A run must be found again from any folder.
 void makeAbsolute(std::string& path) {
   if (!path.empty()) {
@@ -165,15 +184,56 @@ void makeAbsolute(std::string& path) {
   }
 }
 
-void writeRun(Job& job, const Dataset& dataset, const RunMetrics& run) {
-  makeAbsolute(job.options.data.edges);
-  makeAbsolute(job.options.data.features);
+// Every planned run leaves its options first, so that whatever stops the program, --resume knows
+// what is still to do.
+void prepareFolders(std::span<Job> jobs, const Dataset& dataset) {
+  for (Job& job : jobs) {
+    makeAbsolute(job.options.data.edges);
+    makeAbsolute(job.options.data.features);
+    RunFolder::create(job.folder).writeOptions(job.options, dataset.hash);
+  }
+}
+
+RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const LinkSplit& split,
+                  double load_seconds) {
+  ProgressSink& progress = session.console.progress();
+  const bool heuristic = isHeuristic(job.options.model);
+  RunMetrics run = heuristic ? runHeuristic(dataset, split, job.options, progress)
+                             : runModel(dataset, split, job.options, job.folder, progress);
+  run.time.insert(run.time.begin(), {"load_s", load_seconds});
   RunFolder folder = RunFolder::create(job.folder);
-  folder.writeOptions(job.options, dataset.hash);
-  folder.writeJson("metrics.json", run.toJson());
   folder.log(describeDataset(dataset));
   folder.log(describeSplit(run));
+  folder.writeJson("metrics.json", run.toJson());
+  if (!heuristic) {
+    finishModelRun(job.folder);
+  }
   folder.log("finished");
+  for (const std::string& note : split.notes) {
+    session.console.note(note);
+  }
+  warnOfLeaks(session.console, run);
+  return run;
+}
+
+LinkSplit splitFor(Session& session, const Job& job, const Dataset& dataset) {
+  return splitLinks(dataset, job.options.split, job.options.negatives, splitSeed(job.options),
+                    session.console.progress());
+}
+
+// All that can be found wrong before an earlier run is replaced or anything is written.
+void checkJobs(Session& session, std::span<Job> jobs, const Dataset& dataset) {
+  for (Job& job : jobs) {
+    if (!isHeuristic(job.options.model)) {
+      checkModelRun(dataset, job.options);
+    } else if (&job == &jobs.front()) {
+      checkHeuristicRun(dataset, job.options);
+    }
+  }
+  const LinkSplit split = splitFor(session, jobs.front(), dataset);
+  const EvaluationOptions& evaluation = jobs.front().options.evaluation;
+  std::ignore = resolveFullMetrics(
+      evaluation, dataset, resolveMetrics(evaluation, dataset, split.training.valid.negative));
 }
 
 void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
@@ -190,7 +250,7 @@ void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
   session.console.say(table);
   TextTable plan({{"would run"}, {"memory", Align::kRight}, {"time", Align::kRight}, {"folder"}});
   for (Job& job : jobs) {
-    const RunEstimate estimate = estimateHeuristicRun(dataset, job.options);
+    const RunEstimate estimate = estimateRun(dataset, job.options);
     json["runs"].push_back(
         {{"options", job.options.bind().toJson()},
          {"folder", job.folder.string()},
@@ -210,7 +270,8 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   double seconds = 0;
   for (const RunMetrics& run : runs) {
     for (const auto& [stage, time] : run.time) {
-      seconds += stage == "load_s" && &run != &runs.front() ? 0 : time;
+      const bool counted = stage.ends_with("_s") && (stage != "load_s" || &run == &runs.front());
+      seconds += counted ? time : 0;
     }
   }
   session.console.say(fmt::format("\nrun folder: {}   ({}, {} at most)", out.string(),
@@ -218,35 +279,75 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   session.console.say(fmt::format("next: edgewise evaluate {}", out.string()));
 }
 
+std::vector<RunMetrics> runJobs(Session& session, std::span<Job> jobs, const Dataset& dataset,
+                                double load_seconds) {
+  std::vector<RunMetrics> runs;
+  for (Job& job : jobs) {
+    if (jobs.size() > 1) {
+      session.console.note(fmt::format("run {} of {}: {} seed {}", runs.size() + 1, jobs.size(),
+                                       job.options.model, job.options.seed));
+    }
+    runs.push_back(runJob(session, job, dataset, splitFor(session, job, dataset), load_seconds));
+  }
+  return runs;
+}
+
+void closeRuns(const Session& session, const std::vector<RunMetrics>& runs,
+               const std::filesystem::path& out) {
+  if (runs.size() > 1) {
+    writeFileAtomically(out / "summary.json", comparisonJson(runs).dump(2) + "\n");
+  }
+  showOutcome(session, runs, out);
+}
+
+Dataset openFor(Session& session, const RunOptions& options) {
+  setBackendThreads(session.threads.value_or(static_cast<int>(options.threads)));
+  return openDataset(options.data, options.planted, dataRoot(session.data_root),
+                     session.console.progress());
+}
+
+void resume(Session& session, const std::filesystem::path& folder) {
+  std::vector<RunMetrics> runs;
+  std::vector<Job> jobs = unfinishedJobs(folder, runs);
+  if (!jobs.empty()) {
+    const Stopwatch load_watch;
+    const Dataset dataset = openFor(session, jobs.front().options);
+    for (const Job& job : jobs) {
+      RunOptions stored;
+      if (RunFolder::open(job.folder).readOptions(stored) != dataset.hash) {
+        throw DataError(FilePlace{job.folder}, "the data has changed since this run was started",
+                        "restore the data, or start again with --overwrite");
+      }
+    }
+    session.console.say(describeDataset(dataset));
+    for (RunMetrics& run : runJobs(session, jobs, dataset, load_watch.seconds())) {
+      runs.push_back(std::move(run));
+    }
+  }
+  closeRuns(session, runs, folder);
+}
+
 void train(Session& session, const TrainArguments& arguments) {
-  const RunOptions options = resolveOptions(arguments, session);
-  const std::vector<std::string> models = modelNames(arguments, options);
-  setBackendThreads(static_cast<int>(options.threads));
+  if (!arguments.resume.empty()) {
+    resume(session, arguments.resume);
+    return;
+  }
+  const std::vector<RunOptions> models = resolveModels(arguments, session);
   const Stopwatch load_watch;
-  const Dataset dataset = openDataset(options.data, options.planted, dataRoot(session.data_root),
-                                      session.console.progress());
+  const Dataset dataset = openFor(session, models.front());
   const double load_seconds = load_watch.seconds();
   const std::filesystem::path out = outFolder(arguments, dataset, models);
-  std::vector<Job> jobs = planJobs(options, models, arguments.seeds, out);
+  std::vector<Job> jobs = planJobs(models, arguments.seeds, out);
   if (arguments.dry_run) {
     dryRun(session, dataset, jobs);
     return;
   }
   session.console.say(describeDataset(dataset));
-  std::vector<RunMetrics> runs;
-  runs.reserve(jobs.size());
   claimRunFolder(out, arguments.overwrite);
-  for (Job& job : jobs) {
-    runs.push_back(runJob(session, job, dataset, load_seconds));
-    if (runs.size() == 1) {
-      clearRunFolder(out);
-    }
-    writeRun(job, dataset, runs.back());
-  }
-  if (runs.size() > 1) {
-    writeFileAtomically(out / "summary.json", comparisonJson(runs).dump(2) + "\n");
-  }
-  showOutcome(session, runs, out);
+  checkJobs(session, jobs, dataset);
+  clearRunFolder(out);
+  prepareFolders(jobs, dataset);
+  closeRuns(session, runJobs(session, jobs, dataset, load_seconds), out);
 }
 
 }  // namespace
@@ -263,11 +364,19 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command->add_flag("--bipartite", arguments->bipartite, "the two columns are users and items");
   command->add_flag("--directed", arguments->directed, "an edge a,b does not imply b,a");
   command
-      ->add_option("--model", arguments->models,
-                   "cn, aa, ra, jaccard, pa, katz or ppr; several with commas are compared")
+      ->add_option(
+          "--model", arguments->models,
+          "gae or sage (learned), cn, aa, ra, jaccard, pa, katz or ppr (formulas); several "
+          "with commas are compared")
       ->option_text("NAME");
-  command->add_option("--recipe", arguments->recipe, "options from a JSON file")
-      ->option_text("FILE");
+  command
+      ->add_option("--selector", arguments->selector,
+                   "views of a pair that a learned model looks at: none, fixed:I,J or mean")
+      ->option_text("NAME");
+  command
+      ->add_option("--recipe", arguments->recipe,
+                   "best, paper, or a JSON file of options (`edgewise options --recipes`)")
+      ->option_text("NAME|FILE");
   command->add_option("--set", arguments->settings, "set an option (`edgewise options`)")
       ->option_text("KEY=VALUE ...")
       ->allow_extra_args()
@@ -280,6 +389,8 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command->add_option("--device", arguments->device, "cpu, cuda or auto")->option_text("NAME");
   command->add_option("--out", arguments->out, "run folder (default: runs/DATASET-MODEL)")
       ->option_text("DIR");
+  command->add_option("--resume", arguments->resume, "go on with the unfinished runs of a folder")
+      ->option_text("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "replace a run that is in that folder");
   command->add_flag("--dry-run", arguments->dry_run,
                     "show resolved options, memory and time; run nothing");
@@ -287,6 +398,8 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command->footer(
       "Examples:\n"
       "  edgewise train --edges friends.csv --model cn,aa,ra --seeds 5\n"
+      "  edgewise train --dataset cora --model sage --recipe best --seeds 10\n"
+      "  edgewise train --resume runs/cora-sage\n"
       "  edgewise train --dataset cora --model katz --set heuristic.katz_beta=0.01\n"
       "  edgewise train --edges calls.csv --model ra --set split.kind=time data.time_column=when");
   command->callback([&session, arguments] {

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
+#include "edgewise/data/candidate_nodes.h"
 #include "edgewise/sampling/edge_set.h"
 #include "edgewise/sampling/hard_negatives.h"
 #include "edgewise/sampling/negative_sampler.h"
@@ -17,54 +16,15 @@ namespace {
 
 constexpr std::size_t kRankingNegatives = 100;
 
-// The nodes that may be an end of a negative, renumbered without gaps: all of them, or, where a
-// dataset has context edges, those that some target edge touches. Order is kept, so canonical pairs
-// stay canonical.
-class CandidateNodes {
- public:
-  explicit CandidateNodes(const Dataset& dataset) : original_(dataset.node_count) {
-    std::iota(original_.begin(), original_.end(), std::uint32_t{0});
-    if (!dataset.edge_classes.empty()) {
-      std::vector<std::uint8_t> touched(dataset.node_count, 0);
-      for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
-        if (dataset.isTarget(row)) {
-          touched[index(dataset.edges.edges[row].src)] = 1;
-          touched[index(dataset.edges.edges[row].dst)] = 1;
-        }
-      }
-      std::erase_if(original_, [&](std::uint32_t node) { return touched[node] == 0; });
-    }
-    compact_.assign(dataset.node_count, kAbsent);
-    for (std::uint32_t i = 0; i < original_.size(); ++i) {
-      compact_[original_[i]] = i;
+std::vector<Edge> targetEdges(const Dataset& dataset) {
+  std::vector<Edge> targets;
+  for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
+    if (dataset.isTarget(row)) {
+      targets.push_back(dataset.edges.edges[row]);
     }
   }
-
-  [[nodiscard]] std::size_t size() const { return original_.size(); }
-  // Those edges both of whose ends are candidates, renumbered.
-  [[nodiscard]] std::vector<Edge> among(std::span<const Edge> edges) const {
-    std::vector<Edge> inside;
-    for (const Edge& edge : edges) {
-      const std::uint32_t src = compact_[index(edge.src)];
-      const std::uint32_t dst = compact_[index(edge.dst)];
-      if (src != kAbsent && dst != kAbsent) {
-        inside.push_back(makeEdge(src, dst));
-      }
-    }
-    return inside;
-  }
-  [[nodiscard]] NodeId restore(NodeId compact) const { return NodeId{original_[index(compact)]}; }
-  void restore(std::vector<Edge>& edges) const {
-    for (Edge& edge : edges) {
-      edge = {restore(edge.src), restore(edge.dst)};
-    }
-  }
-
- private:
-  static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> original_;
-  std::vector<std::uint32_t> compact_;
-};
+  return targets;
+}
 
 // What "auto" and -1 mean for this dataset.
 struct Plan {
@@ -193,7 +153,7 @@ class NegativeFreezer {
         settings_(settings),
         split_(split),
         progress_(progress),
-        candidates_(dataset),
+        candidates_(dataset, targetEdges(dataset)),
         known_(EdgeSet::fromEdges(candidates_.among(dataset.edges.edges), dataset.direction)),
         space_{.node_count = candidates_.size(),
                .direction = dataset.direction,

@@ -49,12 +49,17 @@ MetricSet evaluateHeldOut(const LinkScorer& scorer, const EdgeTable& positive,
   std::vector<Edge> pairs = positive.edges;
   pairs.insert(pairs.end(), negative.edges.begin(), negative.edges.end());
   const std::vector<double> scores = scorer.score(pairs, progress);
-  const auto positives = std::span(scores).first(positive.size());
-  const auto negatives = std::span(scores).subspan(positive.size());
-  if (negative.per_positive == 0) {
-    return evaluateBinary(positives, negatives, requests);
+  return evaluateScores(scores, positive.size(), negative.per_positive, requests);
+}
+
+MetricSet evaluateScores(std::span<const double> scores, std::size_t positives,
+                         std::size_t per_positive, std::span<const MetricRequest> requests) {
+  const auto of_positives = scores.first(positives);
+  const auto of_negatives = scores.subspan(positives);
+  if (per_positive == 0) {
+    return evaluateBinary(of_positives, of_negatives, requests);
   }
-  return evaluateRanks(rankCounts(positives, negatives, negative.per_positive), requests);
+  return evaluateRanks(rankCounts(of_positives, of_negatives, per_positive), requests);
 }
 
 MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,

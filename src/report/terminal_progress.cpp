@@ -17,8 +17,8 @@ constexpr const char* kClearLine = "\r\x1b[2K";
 
 }  // namespace
 
-std::string progressLine(std::string_view label, std::uint64_t done, std::uint64_t total,
-                         double elapsed_seconds, std::size_t width) {
+std::string progressLine(const ProgressState& state, std::size_t width) {
+  const auto& [label, done, total, elapsed_seconds, remark] = state;
   std::string line;
   if (total == 0) {
     line = fmt::format("{} {}  {}", label, groupedCount(done), readableSeconds(elapsed_seconds));
@@ -32,12 +32,16 @@ std::string progressLine(std::string_view label, std::uint64_t done, std::uint64
       line += fmt::format("  {} left", readableSeconds(elapsed_seconds * (1 - share) / share));
     }
   }
+  if (!remark.empty()) {
+    line += fmt::format("  {}", remark);
+  }
   return line.substr(0, width > 0 ? width - 1 : 0);
 }
 
 void TerminalProgress::begin(std::string_view label, std::uint64_t total) {
   const std::lock_guard lock(mutex_);
   label_ = label;
+  remark_.clear();
   total_ = total;
   started_ = Clock::now();
   drawn_ = started_;
@@ -57,9 +61,14 @@ void TerminalProgress::update(std::uint64_t done) {
 void TerminalProgress::draw(std::uint64_t done) {
   const double elapsed = std::chrono::duration<double>(Clock::now() - started_).count();
   fmt::print(stream_, "{}{}", kClearLine,
-             progressLine(label_, done, total_, elapsed, style_.width));
+             progressLine({label_, done, total_, elapsed, remark_}, style_.width));
   std::fflush(stream_);
   visible_ = true;
+}
+
+void TerminalProgress::remark(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  remark_ = text;
 }
 
 void TerminalProgress::end() {

@@ -1,6 +1,7 @@
 #include "edgewise/training/run_estimate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "edgewise/graph/heuristics.h"
 #include "edgewise/util/parallel.h"
@@ -29,7 +30,93 @@ double scoredPairs(const Dataset& dataset, const RunOptions& options) {
   return held_out * static_cast<double>(1 + (asked > 0 ? asked : usual));
 }
 
+double featureBytes(const Dataset& dataset) {
+  return static_cast<double>(dataset.features.values().size_bytes() +
+                             dataset.features.columnIndices().size_bytes());
+}
+
+// The sizes of a learned model that memory and time follow from.
+struct ModelSizes {
+  double nodes = 0;
+  double edges = 0;
+  double pairs = 0;
+  double width = 0;
+  double hidden = 0;
+  double layers = 0;
+  double views = 1;
+  double parameters = 0;
+  double steps = 0;
+};
+
+ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
+  const ModelOptions& network = options.network;
+  const TrainingOptions& training = options.training;
+  ModelSizes sizes;
+  sizes.nodes = static_cast<double>(dataset.node_count);
+  sizes.edges = static_cast<double>(dataset.edges.size());
+  sizes.width = static_cast<double>(network.encoder.hidden);
+  sizes.layers = static_cast<double>(network.encoder.layers);
+  sizes.hidden =
+      network.predictor.hidden > 0 ? static_cast<double>(network.predictor.hidden) : sizes.width;
+  sizes.views = network.selector.kind == "mean" ? sizes.layers * sizes.layers : 1;
+  const double batch = std::min(sizes.edges, static_cast<double>(training.batch_size));
+  sizes.pairs = batch * static_cast<double>(1 + training.negatives);
+  const bool embedding = dataset.features.empty() || network.features == "embedding";
+  const double input = embedding ? static_cast<double>(network.embedding)
+                                 : static_cast<double>(dataset.features.columns());
+  const double weights = options.model == "sage" ? 2 : 1;
+  sizes.parameters = weights * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
+                     (embedding ? sizes.nodes * input : 0) +
+                     sizes.views * 2 * sizes.hidden * sizes.hidden;
+  const double epochs = static_cast<double>(training.epochs);
+  sizes.steps = epochs * std::ceil(sizes.edges / std::max(1.0, batch));
+  if (training.max_steps > 0) {
+    sizes.steps = std::min(sizes.steps, static_cast<double>(training.max_steps));
+  }
+  return sizes;
+}
+
 }  // namespace
+
+RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) {
+  const ModelSizes sizes = sizesOf(dataset, options);
+  constexpr double kFloat = 4;
+  // A layer keeps its sum, its output and what the next one reads; the way back holds about four
+  // more at once.
+  const double norm = options.network.encoder.norm == "layer" ? 1 : 0;
+  const double node_matrices = sizes.layers * (3 + norm) + 4;
+  const double pair_matrices =
+      sizes.views * (2 + 3 * static_cast<double>(options.network.predictor.layers - 1));
+  // Values, gradients, two moments, the best epoch, and a checkpoint being written.
+  constexpr double kParameterCopies = 6;
+  constexpr double kBytesPerEdge = 64;
+  constexpr double kProgram = 250e6;
+  const double bytes = kProgram + node_matrices * sizes.nodes * sizes.width * kFloat +
+                       pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
+                       kParameterCopies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
+                       4 * featureBytes(dataset);
+  // Forward and backward: three times the forward products, and the sums over messages.
+  const double entries = dataset.features.isSparse()
+                             ? static_cast<double>(dataset.features.nonzeroCount())
+                             : static_cast<double>(dataset.features.values().size());
+  const double weights = options.model == "sage" ? 2 : 1;
+  const double products = weights * sizes.nodes * (sizes.layers - 1) * sizes.width * sizes.width +
+                          weights * entries * sizes.width +
+                          sizes.views * sizes.pairs * (sizes.width + sizes.hidden) * sizes.hidden;
+  const double sums = 2 * sizes.edges * sizes.layers * sizes.width;
+  constexpr double kProductsPerSecond = 15e9;
+  constexpr double kSumsPerSecond = 1e9;
+  constexpr double kStepOverhead = 5e-4;
+  const double cores = threadCount();
+  const double step = kStepOverhead + 3 * products / (kProductsPerSecond * cores) +
+                      2 * sums / (kSumsPerSecond * cores);
+  return {.memory_bytes = static_cast<std::uint64_t>(bytes), .seconds = step * sizes.steps};
+}
+
+RunEstimate estimateRun(const Dataset& dataset, const RunOptions& options) {
+  return isHeuristic(options.model) ? estimateHeuristicRun(dataset, options)
+                                    : estimateModelRun(dataset, options);
+}
 
 RunEstimate estimateHeuristicRun(const Dataset& dataset, const RunOptions& options) {
   const auto nodes = static_cast<double>(dataset.node_count);
@@ -55,11 +142,9 @@ RunEstimate estimateHeuristicRun(const Dataset& dataset, const RunOptions& optio
   // score.
   constexpr double kBytesPerEdge = 48;
   constexpr double kBytesPerPair = 40;
-  const double features = static_cast<double>(dataset.features.values().size_bytes() +
-                                              dataset.features.columnIndices().size_bytes());
   const double columns = spectral ? nodes * 8 * 3 * 16 : nodes * 8 * cores;
   estimate.memory_bytes = static_cast<std::uint64_t>(edges * kBytesPerEdge + pairs * kBytesPerPair +
-                                                     features + columns);
+                                                     featureBytes(dataset) + columns);
   return estimate;
 }
 

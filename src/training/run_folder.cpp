@@ -24,9 +24,9 @@ constexpr std::string_view kOptionsFile = "options.json";
 constexpr int kFolderFormat = 1;
 
 // All a run may leave in its folder; only these are ever removed.
-constexpr std::array<std::string_view, 8> kRunFiles = {
-    "options.json", "metrics.json",      "curves.csv",  "views.csv",
-    "log.txt",      "model.safetensors", "report.html", "summary.json"};
+constexpr std::array<std::string_view, 9> kRunFiles = {
+    "options.json",      "metrics.json",           "curves.csv",  "views.csv",   "log.txt",
+    "model.safetensors", "checkpoint.safetensors", "report.html", "summary.json"};
 
 bool isDirectory(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -189,6 +189,8 @@ std::string RunFolder::readOptions(RunOptions& options) const {
   }
 }
 
+bool RunFolder::finished() const { return isThere(path_ / "metrics.json"); }
+
 void RunFolder::writeJson(std::string_view name, const nlohmann::ordered_json& content) const {
   writeFileAtomically(path_ / name, content.dump(2) + "\n");
 }
@@ -197,7 +199,7 @@ nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {
   const std::filesystem::path file = path_ / name;
   if (!isThere(file)) {
     throw DataError(FilePlace{file}, "is missing: the run did not finish",
-                    "run the training again");
+                    "finish it with: edgewise train --resume " + path_.string());
   }
   const FileBytes bytes = readFile(file);
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(bytes.view(), nullptr, false);
@@ -212,6 +214,20 @@ void RunFolder::log(std::string_view line) {
   if (log_) {
     log_->info(line);
   }
+}
+
+std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> runs;
+  std::error_code failure;
+  std::filesystem::recursive_directory_iterator at(path, failure);
+  for (const std::filesystem::recursive_directory_iterator end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->path().filename() == kOptionsFile) {
+      runs.push_back(at->path().parent_path());
+    }
+  }
+  std::ranges::sort(runs);
+  return runs;
 }
 
 std::filesystem::path freeRunFolder(const std::filesystem::path& root, const std::string& name) {

@@ -13,6 +13,27 @@ nlohmann::ordered_json pairsJson(const std::vector<std::pair<std::string, double
   return json;
 }
 
+nlohmann::ordered_json viewsJson(const ViewMetrics& views) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < views.depth; ++i) {
+    rows.push_back(std::vector<double>(
+        views.valid.begin() + static_cast<std::ptrdiff_t>(i * views.depth),
+        views.valid.begin() + static_cast<std::ptrdiff_t>((i + 1) * views.depth)));
+  }
+  return {{"metric", views.metric},
+          {"valid", rows},
+          {"best", {views.best.source, views.best.target}},
+          {"best_test", views.best_test.toJson()}};
+}
+
+nlohmann::ordered_json learningJson(const LearningSummary& learning) {
+  return {{"input", learning.input},
+          {"parameters", learning.parameters},
+          {"epochs", learning.epochs},
+          {"best_epoch", learning.best_epoch},
+          {"steps", learning.steps}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json RunMetrics::toJson() const {
@@ -22,7 +43,7 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["model"] = model;
   json["selector"] = selector;
   json["apply"] = nullptr;
-  json["recipe"] = nullptr;
+  json["recipe"] = recipe.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(recipe);
   json["seed"] = seed;
   json["device"] = device;
   json["threads"] = threads;
@@ -42,10 +63,52 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["audit"] = audit.toJson();
   json["valid"] = valid.toJson();
   json["test"] = test.toJson();
+  if (learning) {
+    json["learning"] = learningJson(*learning);
+  }
+  if (by_view) {
+    json["by_view"] = viewsJson(*by_view);
+  }
   json["chosen"] = pairsJson(chosen);
   json["time"] = pairsJson(time);
   json["memory"] = {{"peak_bytes", peak_bytes}};
   return json;
+}
+
+RunMetrics RunMetrics::fromJson(const nlohmann::ordered_json& json) {
+  RunMetrics run;
+  run.dataset = json.at("dataset");
+  run.data_hash = json.at("data_hash");
+  run.model = json.at("model");
+  run.selector = json.at("selector");
+  run.seed = json.at("seed");
+  run.device = json.at("device");
+  run.threads = json.at("threads");
+  const auto& split = json.at("split");
+  run.split = {.kind = split.at("kind"),
+               .seed = split.at("seed"),
+               .hash = split.at("hash"),
+               .message_at_test = split.at("message_at_test"),
+               .negatives = split.at("negatives"),
+               .negatives_per_positive = split.at("negatives_per_positive"),
+               .message = split.at("message_edges"),
+               .supervision = split.at("supervision_edges"),
+               .valid = split.at("valid_edges"),
+               .test = split.at("test_edges"),
+               .valid_negative = split.at("valid_negatives"),
+               .test_negative = split.at("test_negatives")};
+  const auto& audit = json.at("audit");
+  run.audit.checks = audit.at("checks").get<std::vector<std::string>>();
+  if (const std::size_t leaks = audit.at("leaks"); leaks > 0) {
+    run.audit.leaks.push_back({.what = "stored leaks", .count = leaks, .examples = {}});
+  }
+  run.valid = MetricSet::fromJson(json.at("valid"));
+  run.test = MetricSet::fromJson(json.at("test"));
+  return run;
+}
+
+std::string RunMetrics::label() const {
+  return selector == "none" ? model : model + " " + selector;
 }
 
 }  // namespace edgewise

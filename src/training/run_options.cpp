@@ -51,9 +51,14 @@ HeuristicOptions HeuristicSettings::resolve() const {
           .ppr_restart = ppr_restart};
 }
 
+bool isHeuristic(std::string_view model) {
+  return std::ranges::any_of(allHeuristics(),
+                             [&](Heuristic each) { return heuristicName(each) == model; });
+}
+
 OptionSet RunOptions::bind() {
   OptionSet set;
-  std::vector<std::string> models;
+  std::vector<std::string> models = {"gae", "sage"};
   for (const Heuristic each : allHeuristics()) {
     models.emplace_back(heuristicName(each));
   }
@@ -63,6 +68,11 @@ OptionSet RunOptions::bind() {
   set.add("run.threads", threads, {0, 4096}, "threads to use; 0: all cores");
   set.add("run.device", device, {"auto", "cpu", "cuda"},
           "where to compute; auto: where the model runs best");
+  set.add("run.recipe", recipe, "the recipe the options came from (told, without effect)");
+  set.add("run.check_memory", check_memory,
+          "refuse to start a run that needs more memory than there is");
+  network.bind(set);
+  training.bind(set);
   data.bind(set);
   planted.bind(set);
   split.bind(set);

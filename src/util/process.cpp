@@ -2,13 +2,60 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
 namespace edgewise {
+namespace {
+
+constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+
+// A file that holds one number; "max" and whatever cannot be read are unknown.
+std::uint64_t numberIn(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? value : kUnknown;
+}
+
+// Of /proc/meminfo, in bytes.
+std::uint64_t memInfo(const std::string& wanted) {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::string unit;
+  std::uint64_t kibibytes = 0;
+  while (file >> key >> kibibytes) {
+    std::getline(file, unit);
+    if (key == wanted + ":") {
+      return kibibytes * 1024;
+    }
+  }
+  return kUnknown;
+}
+
+// What a container's limit leaves.
+std::uint64_t leftInContainer() {
+  const std::uint64_t limit = numberIn("/sys/fs/cgroup/memory.max");
+  const std::uint64_t used = numberIn("/sys/fs/cgroup/memory.current");
+  if (limit == kUnknown || used == kUnknown) {
+    return kUnknown;
+  }
+  return limit > used ? limit - used : 1;
+}
+
+}  // namespace
 
 std::uint64_t peakMemoryBytes() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   constexpr std::uint64_t kKibibyte = 1024;
   return static_cast<std::uint64_t>(usage.ru_maxrss) * kKibibyte;
+}
+
+std::uint64_t availableMemoryBytes() {
+  const std::uint64_t left = std::min(memInfo("MemAvailable"), leftInContainer());
+  return left == kUnknown ? 0 : left;
 }
 
 }  // namespace edgewise

@@ -39,6 +39,12 @@ class LinkScorer {
                                         std::span<const MetricRequest> requests,
                                         ProgressSink& progress = silentProgress());
 
+// The same from scores: the first `positives` are those of positive edges, the others those of
+// negatives (`per_positive` each in order, or 0 for one pool).
+[[nodiscard]] MetricSet evaluateScores(std::span<const double> scores, std::size_t positives,
+                                       std::size_t per_positive,
+                                       std::span<const MetricRequest> requests);
+
 // Full ranking on bipartite data: every user with relevant items against all items not in `known`.
 // Gives recall@K, precision@K, hit@K and ndcg@K, a block of users at a time.
 [[nodiscard]] MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,

@@ -19,6 +19,7 @@ class TerminalProgress final : public ProgressSink {
   void begin(std::string_view label, std::uint64_t total) override;
   void update(std::uint64_t done) override;
   void end() override;
+  void remark(std::string_view text) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -28,15 +29,25 @@ class TerminalProgress final : public ProgressSink {
   TerminalStyle style_;
   std::mutex mutex_;
   std::string label_;
+  std::string remark_;
   std::uint64_t total_ = 0;
   Clock::time_point started_;
   Clock::time_point drawn_;
   bool visible_ = false;
 };
 
-// One line of progress as shown: "scoring [####----]  50%  1,000/2,000  3.0 s left".
-[[nodiscard]] std::string progressLine(std::string_view label, std::uint64_t done,
-                                       std::uint64_t total, double elapsed_seconds,
-                                       std::size_t width);
+// How far some work is.
+struct ProgressState {
+  std::string_view label;
+  std::uint64_t done = 0;
+  // 0: unknown.
+  std::uint64_t total = 0;
+  double elapsed_seconds = 0;
+  // What the work says of itself.
+  std::string_view remark = {};
+};
+
+// One line of progress as shown: "scoring [####----]  50%  1,000/2,000  3.0 s left  loss 0.31".
+[[nodiscard]] std::string progressLine(const ProgressState& state, std::size_t width);
 
 }  // namespace edgewise

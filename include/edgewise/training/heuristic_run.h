@@ -16,4 +16,7 @@ namespace edgewise {
                                       const RunOptions& options,
                                       ProgressSink& progress = silentProgress());
 
+// Throws ConfigError where runHeuristic would.
+void checkHeuristicRun(const Dataset& dataset, const RunOptions& options);
+
 }  // namespace edgewise

@@ -13,6 +13,9 @@ struct RunEstimate {
   double seconds = 0;
 };
 
+// By the model's kind.
+[[nodiscard]] RunEstimate estimateRun(const Dataset& dataset, const RunOptions& options);
+[[nodiscard]] RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options);
 [[nodiscard]] RunEstimate estimateHeuristicRun(const Dataset& dataset, const RunOptions& options);
 
 }  // namespace edgewise

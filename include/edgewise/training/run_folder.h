@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "edgewise/training/run_options.h"
 
@@ -21,7 +22,7 @@ class RunFolder {
   // Makes the folder and its log. Call `claimRunFolder` first. Throws DataError when it cannot be
   // written.
   static RunFolder create(const std::filesystem::path& path);
-  // Opens a finished run. Throws DataError when it is none.
+  // Opens a run, finished or not. Throws DataError when it is none.
   static RunFolder open(const std::filesystem::path& path);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -31,6 +32,8 @@ class RunFolder {
   // Sets `options` to what the run was made with. Throws DataError for a damaged or newer file.
   // Returns the data hash.
   std::string readOptions(RunOptions& options) const;
+  // Whether its result is there.
+  [[nodiscard]] bool finished() const;
   void writeJson(std::string_view name, const nlohmann::ordered_json& content) const;
   // Throws DataError when missing or damaged.
   [[nodiscard]] nlohmann::ordered_json readJson(std::string_view name) const;
@@ -51,6 +54,9 @@ class RunFolder {
 void claimRunFolder(const std::filesystem::path& path, bool overwrite);
 // Removes the files of earlier runs, here and in folders below; whatever is not a run's stays.
 void clearRunFolder(const std::filesystem::path& path);
+
+// The runs at or below a folder, in the order of their names.
+[[nodiscard]] std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path);
 
 // A free folder "runs/NAME", "runs/NAME-2", ... below `root`.
 [[nodiscard]] std::filesystem::path freeRunFolder(const std::filesystem::path& root,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "edgewise/data/link_split.h"
@@ -12,7 +13,9 @@
 #include "edgewise/data/planted.h"
 #include "edgewise/evaluation/metric_set.h"
 #include "edgewise/graph/heuristics.h"
+#include "edgewise/training/training_options.h"
 #include "edgewise/util/options.h"
+#include "edgewise/views/link_model.h"
 
 namespace edgewise {
 
@@ -38,14 +41,23 @@ struct RunOptions {
   NegativeSettings negatives;
   HeuristicSettings heuristic;
   EvaluationOptions evaluation;
+  // What is learned and how, where the model is not a heuristic.
+  ModelOptions network;
+  TrainingOptions training;
   std::string model = "ra";
+  // The recipe these options came from; told in the results, without effect.
+  std::string recipe;
   std::int64_t seed = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
+  bool check_memory = true;
 
   // All options by key; refers to this object.
   [[nodiscard]] OptionSet bind();
 };
+
+// Whether `model` is scored by a formula; else it is trained.
+[[nodiscard]] bool isHeuristic(std::string_view model);
 
 // The seed of the split: its own where given, else the run's.
 [[nodiscard]] std::uint64_t splitSeed(const RunOptions& options);

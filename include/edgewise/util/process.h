@@ -9,6 +9,10 @@ namespace edgewise {
 // The most memory this process has held at once.
 [[nodiscard]] std::uint64_t peakMemoryBytes();
 
+// What this process could still take: what the system and its container's limit leave; 0 when that
+// cannot be told.
+[[nodiscard]] std::uint64_t availableMemoryBytes();
+
 // Seconds since construction, by the steady clock.
 class Stopwatch {
  public:

@@ -23,6 +23,8 @@ class ProgressSink {
   // `done` of the total so far. May be called from any thread.
   virtual void update(std::uint64_t done) = 0;
   virtual void end() = 0;
+  // How the work stands, in a few words ("loss 0.312, valid auc 0.941"), shown beside the bar.
+  virtual void remark(std::string_view) {}
 };
 
 // Shows nothing.
@@ -40,6 +42,7 @@ class ProgressTask {
   ProgressTask& operator=(ProgressTask&&) = delete;
   ~ProgressTask() { sink_.end(); }
 
+  void remark(std::string_view text) { sink_.remark(text); }
   void advance(std::uint64_t amount = 1) {
     sink_.update(done_.fetch_add(amount, std::memory_order_relaxed) + amount);
   }

@@ -1,0 +1,51 @@
+// The batches of a training run: supervision edges in an order of each epoch's own, with fresh
+// negatives. A batch is a function of (seed, epoch, number), so a run can be taken up anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "edgewise/data/candidate_nodes.h"
+#include "edgewise/data/dataset.h"
+#include "edgewise/data/link_split.h"
+#include "edgewise/sampling/edge_set.h"
+#include "edgewise/sampling/negative_sampler.h"
+
+namespace edgewise {
+
+struct EdgeBatch {
+  std::vector<Edge> positive;
+  std::vector<Edge> negative;
+};
+
+struct BatchOptions {
+  std::size_t batch_size = 1024;
+  std::size_t negatives_per_positive = 1;
+};
+
+class BatchStream {
+ public:
+  // Negatives avoid every edge training knows and no other: held-out edges are not looked at.
+  BatchStream(const Dataset& dataset, const TrainingEdges& training, const BatchOptions& options,
+              std::uint64_t seed);
+
+  [[nodiscard]] std::size_t batchesPerEpoch() const;
+  [[nodiscard]] std::size_t supervisionCount() const { return supervision_.size(); }
+  // Sets the order of an epoch; batches come from it until the next call.
+  void beginEpoch(std::uint64_t epoch);
+  [[nodiscard]] EdgeBatch batch(std::size_t number) const;
+
+ private:
+  std::vector<Edge> supervision_;
+  BatchOptions options_;
+  std::uint64_t seed_;
+  CandidateNodes candidates_;
+  EdgeSet known_;
+  NegativeSampler sampler_;
+  std::uint64_t epoch_ = 0;
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace edgewise

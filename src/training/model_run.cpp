@@ -1,0 +1,234 @@
+#include "edgewise/training/model_run.h"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "edgewise/training/link_trainer.h"
+#include "edgewise/training/model_scorer.h"
+#include "edgewise/training/run_estimate.h"
+#include "edgewise/training/tensor_file.h"
+#include "edgewise/util/atomic_file.h"
+#include "edgewise/util/error.h"
+#include "edgewise/util/hash.h"
+#include "edgewise/util/process.h"
+#include "edgewise/util/version.h"
+#include "training/run_parts.h"
+
+namespace edgewise {
+namespace {
+
+// All that decides a run's numbers; a checkpoint of one run must not continue another.
+std::string runName(RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
+  nlohmann::json deciding = options.bind().toJson();
+  for (const char* key : {"threads", "recipe", "check_memory"}) {
+    deciding["run"].erase(key);
+  }
+  deciding["training"].erase("checkpoint_seconds");
+  deciding["data"] = dataset.hash;
+  deciding["split"] = split.hash;
+  deciding["version"] = versionText();
+  return sha256Hex(deciding.dump());
+}
+
+std::string curvesText(const TrainingState& state) {
+  std::string text = "epoch,steps,loss,lr,gradient_norm";
+  if (!state.curve.empty()) {
+    for (const auto& [name, value] : state.curve.front().valid.values()) {
+      text += ",valid_" + name;
+    }
+  }
+  text += ",seconds\n";
+  for (const CurvePoint& point : state.curve) {
+    text += fmt::format("{},{},{},{},{}", point.epoch, point.steps, point.loss, point.learning_rate,
+                        point.gradient_norm);
+    for (const auto& [name, value] : point.valid.values()) {
+      text += fmt::format(",{}", value);
+    }
+    text += fmt::format(",{:.3f}\n", point.seconds);
+  }
+  return text;
+}
+
+LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
+  if (options.device == "cuda") {
+    throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
+                      "leave --device out, or use --device cpu");
+  }
+  return {
+      options.model, options.network,
+      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
+}
+
+class ModelRun {
+ public:
+  ModelRun(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
+           std::filesystem::path folder, ProgressSink& progress)
+      : dataset_(dataset),
+        split_(split),
+        options_(options),
+        folder_(std::move(folder)),
+        progress_(progress),
+        model_(makeModel(dataset, options)),
+        messages_(detail::messagesOf(split, options)) {}
+
+  RunMetrics train() {
+    LinkTrainer trainer(
+        model_, dataset_, split_.training,
+        {.options = options_.training,
+         .seed = static_cast<std::uint64_t>(options_.seed),
+         .edge_weights = options_.network.edge_weights,
+         .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative)});
+    TrainingState state = trainer.start();
+    const std::string name = runName(options_, dataset_, split_);
+    const std::filesystem::path checkpoint = folder_ / kCheckpointFile;
+    std::error_code ignored;
+    if (std::filesystem::exists(checkpoint, ignored)) {
+      loadState(checkpoint, state, name);
+    }
+    trainer.run(
+        state, [&](const TrainingState& now) { saveState(checkpoint, now, name); }, progress_);
+    state.parameters.flat().copy_(state.best);
+    storeModel(state.parameters);
+    writeFileAtomically(folder_ / kCurvesFile, curvesText(state));
+    RunMetrics run = measure(state.parameters);
+    run.learning->epochs = state.epoch;
+    run.learning->best_epoch = state.best_epoch;
+    run.learning->steps = state.steps;
+    run.time.emplace_back("apply_s", state.seconds);
+    run.time.emplace_back(
+        "apply_step_ms",
+        1000 * state.step_seconds / static_cast<double>(std::max<std::int64_t>(1, state.steps)));
+    return run;
+  }
+
+  RunMetrics evaluate() {
+    Parameters parameters =
+        Parameters::initial(model_.layout(), static_cast<std::uint64_t>(options_.seed));
+    const TensorFile file = TensorFile::read(folder_ / kModelFile);
+    for (const ParameterLayout::Entry& entry : model_.layout().entries()) {
+      parameters.flat()
+          .narrow(0, entry.offset, entry.size)
+          .copy_(file.tensor(entry.name, entry.shape).reshape({-1}));
+    }
+    return measure(parameters);
+  }
+
+ private:
+  void storeModel(const Parameters& parameters) const {
+    std::vector<NamedTensor> tensors;
+    std::size_t i = 0;
+    for (const ParameterLayout::Entry& entry : model_.layout().entries()) {
+      tensors.push_back({entry.name, parameters.tensors()[i++]});
+    }
+    writeTensors(folder_ / kModelFile, tensors,
+                 {{"format", "edgewise"},
+                  {"version", versionText()},
+                  {"options", options_.bind().toJson().dump()},
+                  {"data_hash", dataset_.hash},
+                  {"split_hash", split_.hash}});
+  }
+
+  RunMetrics measure(const Parameters& parameters) {
+    RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
+    run.selector = options_.network.selector.kind;
+    run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
+    const Stopwatch watch;
+    const ModelScorer at_valid(model_, parameters, plan(messages_.at_valid));
+    const ModelScorer at_test(model_, parameters, plan(messages_.at_test));
+    const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
+    const detail::HeldOut test = detail::heldOutTest(split_, messages_);
+    run.valid = detail::evaluateStage(at_valid, dataset_, options_.evaluation, valid, progress_);
+    run.test = detail::evaluateStage(at_test, dataset_, options_.evaluation, test, progress_);
+    run.by_view = measureViews(at_valid, at_test, valid, test);
+    run.time.emplace_back("eval_s", watch.seconds());
+    run.peak_bytes = peakMemoryBytes();
+    return run;
+  }
+
+  // Every view's validation, and the test of the best alone.
+  [[nodiscard]] std::optional<ViewMetrics> measureViews(const ModelScorer& at_valid,
+                                                        const ModelScorer& at_test,
+                                                        const detail::HeldOut& valid,
+                                                        const detail::HeldOut& test) const {
+    const std::vector<MetricRequest> requests =
+        resolveMetrics(options_.evaluation, dataset_, valid.negative);
+    const std::vector<MetricSet> each = evaluateByView(at_valid, valid, requests);
+    if (each.empty()) {
+      return std::nullopt;
+    }
+    ViewMetrics views{.metric = metricName(requests.front()),
+                      .depth = model_.encoder().depth(),
+                      .valid = {},
+                      .best = {},
+                      .best_test = MetricSet()};
+    for (const MetricSet& metrics : each) {
+      views.valid.push_back(metrics.at(views.metric));
+    }
+    const auto best =
+        static_cast<std::size_t>(std::ranges::max_element(views.valid) - views.valid.begin());
+    const LayerPair view = model_.decoder().views()[best];
+    views.best = {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
+    views.best_test = evaluateByView(at_test, test, requests)[best];
+    return views;
+  }
+
+  static std::vector<MetricSet> evaluateByView(const ModelScorer& scorer,
+                                               const detail::HeldOut& held_out,
+                                               std::span<const MetricRequest> requests) {
+    std::vector<Edge> pairs = held_out.positive.edges;
+    pairs.insert(pairs.end(), held_out.negative.edges.begin(), held_out.negative.edges.end());
+    std::vector<MetricSet> metrics;
+    for (const std::vector<double>& scores : scorer.scoreByView(pairs)) {
+      metrics.push_back(evaluateScores(scores, held_out.positive.size(),
+                                       held_out.negative.per_positive, requests));
+    }
+    return metrics;
+  }
+
+  [[nodiscard]] std::shared_ptr<const MessagePlan> plan(const MessageEdges& messages) const {
+    return planMessages(model_, dataset_, messages, options_.network.edge_weights);
+  }
+
+  const Dataset& dataset_;
+  const LinkSplit& split_;
+  RunOptions& options_;
+  std::filesystem::path folder_;
+  ProgressSink& progress_;
+  LinkModel model_;
+  detail::RunMessages messages_;
+};
+
+}  // namespace
+
+RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
+                    const std::filesystem::path& folder, ProgressSink& progress) {
+  checkModelRun(dataset, options);
+  return ModelRun(dataset, split, options, folder, progress).train();
+}
+
+void checkModelRun(const Dataset& dataset, const RunOptions& options) {
+  const LinkModel model = makeModel(dataset, options);
+  const std::uint64_t needed = estimateModelRun(dataset, options).memory_bytes;
+  const std::uint64_t there = availableMemoryBytes();
+  if (options.check_memory && there > 0 && needed > there) {
+    throw ResourceError(
+        fmt::format("this run needs about {:.1f} GiB of memory and {:.1f} GiB are free",
+                    static_cast<double>(needed) / 0x1p30, static_cast<double>(there) / 0x1p30),
+        "lower model.hidden, model.layers or training.batch_size, or set run.check_memory=false");
+  }
+}
+
+void finishModelRun(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::filesystem::remove(folder / kCheckpointFile, ignored);
+}
+
+RunMetrics evaluateModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
+                         const std::filesystem::path& folder, ProgressSink& progress) {
+  return ModelRun(dataset, split, options, folder, progress).evaluate();
+}
+
+}  // namespace edgewise

@@ -1,0 +1,42 @@
+// What all kinds of runs do alike: describe themselves, audit, and evaluate a scorer.
+#pragma once
+
+#include <span>
+
+#include "edgewise/data/dataset.h"
+#include "edgewise/data/link_split.h"
+#include "edgewise/evaluation/link_evaluation.h"
+#include "edgewise/training/run_metrics.h"
+#include "edgewise/training/run_options.h"
+#include "edgewise/util/progress.h"
+
+namespace edgewise::detail {
+
+// Messages of each stage as the split and options have them.
+struct RunMessages {
+  MessageEdges at_valid;
+  MessageEdges at_test;
+  // All that is known before the test, and so not to be recommended again.
+  MessageEdges before_test;
+};
+[[nodiscard]] RunMessages messagesOf(const LinkSplit& split, const RunOptions& options);
+
+// Names, split, audit; no scores yet.
+[[nodiscard]] RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split,
+                                     const RunOptions& options, const RunMessages& messages);
+
+// What is held out, and what must not be recommended again.
+struct HeldOut {
+  const EdgeTable& positive;
+  const FrozenNegatives& negative;
+  const MessageEdges& known;
+};
+[[nodiscard]] HeldOut heldOutValid(const LinkSplit& split, const RunMessages& messages);
+[[nodiscard]] HeldOut heldOutTest(const LinkSplit& split, const RunMessages& messages);
+
+// All metrics of the run for one stage.
+[[nodiscard]] MetricSet evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
+                                      const EvaluationOptions& options, const HeldOut& held_out,
+                                      ProgressSink& progress);
+
+}  // namespace edgewise::detail

@@ -1,0 +1,41 @@
+#include "edgewise/training/training_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace edgewise {
+
+void TrainingOptions::bind(OptionSet& set) {
+  set.add("training.epochs", epochs, {1, 1'000'000}, "passes over the supervision edges at most");
+  set.add("training.batch_size", batch_size, {1, 1 << 24}, "positive edges a step");
+  set.add("training.lr", learning_rate, {1e-9, 10.0}, "Adam's learning rate");
+  set.add("training.schedule", schedule, {"constant", "cosine"},
+          "how the rate goes: as it is, or falling to 0 over all epochs");
+  set.add("training.weight_decay", weight_decay, {0.0, 1.0}, "L2 penalty on all parameters");
+  set.add("training.clip", clip, {0.0, 1e9},
+          "scale gradients down to this norm; 0: leave them as they are");
+  set.add("training.patience", patience, {0, 1'000'000},
+          "stop after this many epochs without a better validation; 0: never");
+  set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
+  set.add("training.negatives", negatives, {1, 1000}, "negatives drawn for each positive");
+  set.add("training.mask_targets", mask_targets,
+          "take a batch's own edges out of the message graph of its step");
+  set.add("training.select_by", select_by,
+          "metric whose best validation decides which epoch is kept; auto: the first one reported");
+  set.add("training.max_steps", max_steps, {0, std::int64_t{1} << 40},
+          "stop after this many steps; 0: no limit");
+  set.add("training.checkpoint_seconds", checkpoint_seconds, {0.0, 1e6},
+          "time between checkpoints; 0: after every epoch");
+}
+
+double learningRateAt(const TrainingOptions& options, std::int64_t step, std::int64_t total) {
+  if (options.schedule == "constant") {
+    return options.learning_rate;
+  }
+  const double done =
+      static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, total));
+  return options.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, done)));
+}
+
+}  // namespace edgewise

@@ -1,0 +1,97 @@
+#include "edgewise/training/training_state.h"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "edgewise/training/tensor_file.h"
+#include "edgewise/util/error.h"
+
+namespace edgewise {
+namespace {
+
+nlohmann::ordered_json pointJson(const CurvePoint& point) {
+  return {{"epoch", point.epoch},        {"steps", point.steps},
+          {"loss", point.loss},          {"lr", point.learning_rate},
+          {"norm", point.gradient_norm}, {"valid", point.valid.toJson()},
+          {"seconds", point.seconds}};
+}
+
+CurvePoint pointFrom(const nlohmann::ordered_json& json) {
+  return {.epoch = json.at("epoch"),
+          .steps = json.at("steps"),
+          .loss = json.at("loss"),
+          .learning_rate = json.at("lr"),
+          .gradient_norm = json.at("norm"),
+          .valid = MetricSet::fromJson(json.at("valid")),
+          .seconds = json.at("seconds")};
+}
+
+nlohmann::ordered_json progressJson(const TrainingState& state) {
+  nlohmann::ordered_json json = {
+      {"epoch", state.epoch},           {"batch", state.batch},
+      {"steps", state.steps},           {"adam_steps", state.adam.steps()},
+      {"loss_sum", state.loss_sum},     {"norm_sum", state.norm_sum},
+      {"best_value", state.best_value}, {"best_epoch", state.best_epoch},
+      {"finished", state.finished},     {"step_seconds", state.step_seconds},
+      {"seconds", state.seconds}};
+  json["curve"] = nlohmann::ordered_json::array();
+  for (const CurvePoint& point : state.curve) {
+    json["curve"].push_back(pointJson(point));
+  }
+  return json;
+}
+
+void readProgress(const nlohmann::ordered_json& json, TrainingState& state) {
+  state.epoch = json.at("epoch");
+  state.batch = json.at("batch");
+  state.steps = json.at("steps");
+  state.loss_sum = json.at("loss_sum");
+  state.norm_sum = json.at("norm_sum");
+  state.best_value = json.at("best_value");
+  state.best_epoch = json.at("best_epoch");
+  state.finished = json.at("finished");
+  state.step_seconds = json.at("step_seconds");
+  state.seconds = json.at("seconds");
+  state.curve.clear();
+  for (const auto& point : json.at("curve")) {
+    state.curve.push_back(pointFrom(point));
+  }
+}
+
+}  // namespace
+
+void saveState(const std::filesystem::path& path, const TrainingState& state,
+               const std::string& run) {
+  std::vector<NamedTensor> tensors = {{"parameters", state.parameters.flat()},
+                                      {"adam.first", state.adam.firstMoment()},
+                                      {"adam.second", state.adam.secondMoment()}};
+  if (state.best.defined()) {
+    tensors.push_back({"best", state.best});
+  }
+  writeTensors(path, tensors, {{"run", run}, {"progress", progressJson(state).dump()}});
+}
+
+void loadState(const std::filesystem::path& path, TrainingState& state, const std::string& run) {
+  const TensorFile file = TensorFile::read(path);
+  if (file.text("run") != run) {
+    throw DataError(FilePlace{path}, "belongs to a run with other options, data or version",
+                    "start again with --overwrite, or restore what the run was made with");
+  }
+  const std::int64_t size = state.parameters.size();
+  try {
+    const auto progress = nlohmann::ordered_json::parse(file.text("progress"));
+    readProgress(progress, state);
+    state.parameters.flat().copy_(file.tensor("parameters", {size}));
+    state.adam.restore(file.tensor("adam.first", {size}), file.tensor("adam.second", {size}),
+                       progress.at("adam_steps"));
+    state.best = file.has("best") ? file.tensor("best", {size}) : at::Tensor();
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(FilePlace{path}, fmt::format("is damaged ({})", error.what()),
+                    "start again with --overwrite");
+  }
+}
+
+}  // namespace edgewise
