@@ -94,6 +94,7 @@ ExitCode run(int argc, char** argv, Session& session) {
 }  // namespace edgewise::app
 
 int main(int argc, char** argv) {
+  edgewise::keepFreedMemory();
   using edgewise::ExitCode;
   edgewise::installInterruptHandler();
   edgewise::app::Session session;

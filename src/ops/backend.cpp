@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -151,6 +153,14 @@ void setBackendThreads(int threads) {
       set(1);
     }
   }
+}
+
+void keepFreedMemory() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 std::optional<std::string> blasWarning(const BackendInfo& info) {

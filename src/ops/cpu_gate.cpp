@@ -51,51 +51,61 @@ namespace {
 
 constexpr std::size_t kGateBlock = 16'384;
 
-template <class Real>
-void gateBlock(const Real* in, const Real* reference, const std::uint8_t* keep, Real scale,
-               std::size_t count, Real* out) {
-  if (reference == nullptr) {
-#pragma omp simd
-    for (std::size_t i = 0; i < count; ++i) {
-      out[i] = keep[i] != 0 ? in[i] * scale : Real{0};
-    }
-  } else {
-#pragma omp simd
-    for (std::size_t i = 0; i < count; ++i) {
-      out[i] = keep[i] != 0 && reference[i] > 0 ? in[i] * scale : Real{0};
-    }
-  }
-}
-
-template <class Real>
-void rectifyBlock(const Real* in, const Real* reference, std::size_t count, Real* out) {
-#pragma omp simd
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = reference[i] > 0 ? in[i] : Real{0};
-  }
+// Calls body(begin, end, keep) for blocks, with keep[i - begin] saying whether i stays.
+template <class Body>
+void forKept(const DropoutMask& mask, std::size_t count, const Body& body) {
+  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
+    std::array<std::uint8_t, kGateBlock> keep;
+    mask.draw(begin, std::span(keep).first(end - begin));
+    body(begin, end, keep.data());
+  });
 }
 
 }  // namespace
 
 template <class Real>
-void gateOnCpu(const Real* in, const Real* reference, const DropoutMask& mask, std::size_t count,
-               Real* out) {
-  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
-    const Real* from = reference == nullptr ? nullptr : reference + begin;
-    if (mask.keepsAll() && from != nullptr) {
-      rectifyBlock(in + begin, from, end - begin, out + begin);
-      return;
+void dropOnCpu(const Real* in, const DropoutMask& mask, std::size_t count, Real* out) {
+  const auto scale = static_cast<Real>(mask.scale());
+  forKept(mask, count, [&](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) {
+      out[i] = keep[i - begin] != 0 ? in[i] * scale : Real{0};
     }
-    std::array<std::uint8_t, kGateBlock> keep;
-    mask.draw(begin, std::span(keep).first(end - begin));
-    gateBlock(in + begin, from, keep.data(), static_cast<Real>(mask.scale()), end - begin,
-              out + begin);
   });
 }
 
-template void gateOnCpu<float>(const float*, const float*, const DropoutMask&, std::size_t, float*);
-template void gateOnCpu<double>(const double*, const double*, const DropoutMask&, std::size_t,
-                                double*);
+template <class Real>
+void rectifyAndDropOnCpu(const Real* in, const DropoutMask& mask, std::size_t count, Real* out) {
+  if (mask.keepsAll()) {
+    gateOnCpu(in, in, Real{1}, count, out);
+    return;
+  }
+  const auto scale = static_cast<Real>(mask.scale());
+  forKept(mask, count, [&](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) {
+      out[i] = keep[i - begin] != 0 && in[i] > 0 ? in[i] * scale : Real{0};
+    }
+  });
+}
+
+template <class Real>
+void gateOnCpu(const Real* in, const Real* open, Real scale, std::size_t count, Real* out) {
+  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) {
+      out[i] = open[i] > 0 ? in[i] * scale : Real{0};
+    }
+  });
+}
+
+#define EDGEWISE_GATE(Real)                                                                     \
+  template void dropOnCpu<Real>(const Real*, const DropoutMask&, std::size_t, Real*);           \
+  template void rectifyAndDropOnCpu<Real>(const Real*, const DropoutMask&, std::size_t, Real*); \
+  template void gateOnCpu<Real>(const Real*, const Real*, Real, std::size_t, Real*);
+EDGEWISE_GATE(float)
+EDGEWISE_GATE(double)
+#undef EDGEWISE_GATE
 
 }  // namespace detail
 }  // namespace edgewise

@@ -32,6 +32,11 @@ struct BackendInfo {
 // run on. Not to be called while other threads compute. Throws ConfigError for a negative number.
 void setBackendThreads(int threads);
 
+// Keeps memory that was freed for the next tensors of the same sizes instead of handing it back to
+// the system, whose page faults cost more than the arithmetic on small graphs. For programs, once,
+// at the start.
+void keepFreedMemory();
+
 // A sentence for the user when the BLAS costs much of the speed, with what to install; nothing when
 // all is well.
 [[nodiscard]] std::optional<std::string> blasWarning(const BackendInfo& info);
