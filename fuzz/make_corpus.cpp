@@ -18,6 +18,7 @@ using edgewise::testing::gzipBytes;
 using edgewise::testing::legacyTorchBytes;
 using edgewise::testing::npyBytes;
 using edgewise::testing::PickleWriter;
+using edgewise::testing::safetensorsBytes;
 using edgewise::testing::Storages;
 using edgewise::testing::zipBytes;
 using edgewise::testing::ZipEntry;
@@ -98,6 +99,25 @@ void putPickles(const Corpus& corpus) {
   corpus.put("torch_file", "zip_numpy", zipTorchBytes(dictionary.finish()));
 }
 
+void putTensors(const Corpus& corpus) {
+  const std::string matrix = R"("w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})";
+  const std::string none = R"("\u00e9":{"dtype":"BF16","shape":[0,3],"data_offsets":[8,8]})";
+  const std::string number = R"("n":{"dtype":"BOOL","shape":[],"data_offsets":[8,9]})";
+  const std::string metadata = R"("__metadata__":{"format":"pt","a":"\"\n"})";
+  const auto put = [&](const char* name, std::string_view header, std::string_view data) {
+    corpus.put("safetensors", name, safetensorsBytes(header, data));
+  };
+  put("empty", "{}", "");
+  put("matrix", "{" + matrix + "}   ", "12345678");
+  put("mixed", "{" + metadata + "," + number + "," + none + "," + matrix + "}", "12345678\1");
+  put("twice", "{" + matrix + "," + matrix + "}", "12345678");
+  put("cut", "{" + matrix + "}", "1234");
+  put("hole", R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12");
+  put("too_large", R"({"w":{"dtype":"I64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})",
+      "");
+  put("deep", R"({"w":{"shape":[[[[[[[[)", "");
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
@@ -108,5 +128,6 @@ int main(int argument_count, char** arguments) {
   putArchives(corpus);
   putArrays(corpus);
   putPickles(corpus);
+  putTensors(corpus);
   return 0;
 }

@@ -12,7 +12,7 @@ seconds=$1
 build=$2
 here=$(dirname "$0")
 status=0
-for reader in zip npy npz pickle torch_file gzip; do
+for reader in zip npy npz pickle torch_file gzip safetensors; do
   fuzzer=$build/bin/${reader}_fuzzer
   if [ ! -x "$fuzzer" ]; then
     echo "$fuzzer is missing: build with -DEDGEWISE_BUILD_FUZZERS=ON" >&2

@@ -1,5 +1,6 @@
 // Writers of binary formats, byte by byte, so that tests can make right and wrong files alike:
-// zip, gzip, npy, pickles, torch files. Nothing is compressed: DEFLATE knows stored blocks.
+// zip, gzip, npy, safetensors, pickles, torch files. Nothing is compressed: DEFLATE knows stored
+// blocks.
 #pragma once
 
 #include <cstddef>
@@ -123,6 +124,11 @@ inline std::string npyBytes(std::string_view descr, std::string_view shape, std:
   header += '\n';
   return std::string("\x93NUMPY\x01\x00", 8) +
          littleBytes(static_cast<std::uint16_t>(header.size())) + header + std::string(data);
+}
+
+// A safetensors file with the header's JSON as written.
+inline std::string safetensorsBytes(std::string_view header, std::string_view data) {
+  return joined({littleBytes(static_cast<std::uint64_t>(header.size())), header, data});
 }
 
 // Assembles pickles operation by operation.
