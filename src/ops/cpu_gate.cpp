@@ -63,13 +63,17 @@ void forKept(const DropoutMask& mask, std::size_t count, const Body& body) {
 
 }  // namespace
 
+// The product is taken before the choice: compilers then choose without branching.
 template <class Real>
 void dropOnCpu(const Real* in, const DropoutMask& mask, std::size_t count, Real* out) {
-  const auto scale = static_cast<Real>(mask.scale());
-  forKept(mask, count, [&](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+  forKept(mask, count, [=, &mask](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+    const auto scale = static_cast<Real>(mask.scale());
+    const Real* from = in + begin;
+    Real* to = out + begin;
 #pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] = keep[i - begin] != 0 ? in[i] * scale : Real{0};
+    for (std::size_t i = 0; i < end - begin; ++i) {
+      const Real scaled = from[i] * scale;
+      to[i] = keep[i] != 0 ? scaled : Real{0};
     }
   });
 }
@@ -80,21 +84,28 @@ void rectifyAndDropOnCpu(const Real* in, const DropoutMask& mask, std::size_t co
     gateOnCpu(in, in, Real{1}, count, out);
     return;
   }
-  const auto scale = static_cast<Real>(mask.scale());
-  forKept(mask, count, [&](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+  forKept(mask, count, [=, &mask](std::size_t begin, std::size_t end, const std::uint8_t* keep) {
+    const auto scale = static_cast<Real>(mask.scale());
+    const Real* from = in + begin;
+    Real* to = out + begin;
 #pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] = keep[i - begin] != 0 && in[i] > 0 ? in[i] * scale : Real{0};
+    for (std::size_t i = 0; i < end - begin; ++i) {
+      const Real scaled = std::max(from[i] * scale, Real{0});
+      to[i] = keep[i] != 0 ? scaled : Real{0};
     }
   });
 }
 
 template <class Real>
 void gateOnCpu(const Real* in, const Real* open, Real scale, std::size_t count, Real* out) {
-  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
+  parallelFor(count, kGateBlock, [=](std::size_t begin, std::size_t end) {
+    const Real* from = in + begin;
+    const Real* gate = open + begin;
+    Real* to = out + begin;
 #pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] = open[i] > 0 ? in[i] * scale : Real{0};
+    for (std::size_t i = 0; i < end - begin; ++i) {
+      const Real scaled = from[i] * scale;
+      to[i] = gate[i] > 0 ? scaled : Real{0};
     }
   });
 }
