@@ -1,6 +1,7 @@
 #include "edgewise/ops/gradients.h"
 
 #include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 namespace edgewise {
@@ -19,10 +20,10 @@ std::vector<at::Tensor> gradients(const at::Tensor& value, std::span<const at::T
   return result;
 }
 
-WithoutGradients::WithoutGradients() : before_(at::GradMode::is_enabled()) {
-  at::GradMode::set_enabled(false);
+WithoutGradients::WithoutGradients() : before_(c10::GradMode::is_enabled()) {
+  c10::GradMode::set_enabled(false);
 }
 
-WithoutGradients::~WithoutGradients() { at::GradMode::set_enabled(before_); }
+WithoutGradients::~WithoutGradients() { c10::GradMode::set_enabled(before_); }
 
 }  // namespace edgewise

@@ -1,5 +1,7 @@
 #include "edgewise/ops/layer_norm.h"
 
+#include <c10/core/GradMode.h>
+
 #include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_layer_norm.h"
@@ -71,7 +73,7 @@ class LayerNorm : public torch::autograd::Function<LayerNorm> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const double epsilon = context->saved_data["epsilon"].toDouble();
-    variable_list result = at::GradMode::is_enabled()
+    variable_list result = c10::GradMode::is_enabled()
                                ? backwardInPieces(saved[0], saved[1], epsilon, gradients[0])
                                : fusedBackward(saved[0], saved[1], epsilon, gradients[0]);
     result.emplace_back();
