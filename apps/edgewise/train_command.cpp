@@ -43,6 +43,9 @@ struct TrainArguments {
   std::string device;
 };
 
+// Beyond this many pairs a file of scores is no longer something to look at.
+constexpr std::size_t kMostScoresKept = 2'000'000;
+
 // One run of the several that a list of models and seeds makes.
 struct Job {
   RunOptions options;
@@ -204,6 +207,9 @@ RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const Link
   RunFolder folder = RunFolder::create(job.folder);
   folder.log(describeDataset(dataset));
   folder.log(describeSplit(run));
+  if (run.test_scores.size() <= kMostScoresKept) {
+    folder.writeScores(dataset, split.test, run.test_scores);
+  }
   folder.writeJson("metrics.json", run.toJson());
   if (!heuristic) {
     finishModelRun(job.folder);

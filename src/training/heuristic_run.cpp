@@ -55,18 +55,18 @@ class HeuristicRun {
     }
   }
 
-  [[nodiscard]] MetricSet score(std::string_view stage, const MessageEdges& messages,
-                                const detail::HeldOut& held_out, RunMetrics& run) const {
+  [[nodiscard]] detail::StageResult score(std::string_view stage, const MessageEdges& messages,
+                                          const detail::HeldOut& held_out, RunMetrics& run) const {
     const Stopwatch watch;
     const CsrGraph graph = messageGraph(dataset_, messages);
     const HeuristicLinkScorer scorer(graph, heuristic_, options_.heuristic.resolve());
     if (heuristic_ == Heuristic::kKatz) {
       run.chosen.emplace_back(fmt::format("katz_beta_{}", stage), scorer.katzBeta());
     }
-    MetricSet metrics =
+    detail::StageResult result =
         detail::evaluateStage(scorer, dataset_, options_.evaluation, held_out, progress_);
     run.time.emplace_back(stage == "test" ? "eval_s" : "valid_s", watch.seconds());
-    return metrics;
+    return result;
   }
 
  private:
@@ -84,8 +84,12 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
   const detail::RunMessages messages = detail::messagesOf(split, options);
   RunMetrics run = detail::describeRun(dataset, split, options, messages);
   run.valid =
-      heuristic.score("valid", messages.at_valid, detail::heldOutValid(split, messages), run);
-  run.test = heuristic.score("test", messages.at_test, detail::heldOutTest(split, messages), run);
+      heuristic.score("valid", messages.at_valid, detail::heldOutValid(split, messages), run)
+          .metrics;
+  detail::StageResult test =
+      heuristic.score("test", messages.at_test, detail::heldOutTest(split, messages), run);
+  run.test = std::move(test.metrics);
+  run.test_scores = std::move(test.scores);
   run.peak_bytes = peakMemoryBytes();
   return run;
 }

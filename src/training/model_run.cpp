@@ -140,8 +140,12 @@ class ModelRun {
     const ModelScorer at_test(model_, parameters, plan(messages_.at_test));
     const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
     const detail::HeldOut test = detail::heldOutTest(split_, messages_);
-    run.valid = detail::evaluateStage(at_valid, dataset_, options_.evaluation, valid, progress_);
-    run.test = detail::evaluateStage(at_test, dataset_, options_.evaluation, test, progress_);
+    run.valid =
+        detail::evaluateStage(at_valid, dataset_, options_.evaluation, valid, progress_).metrics;
+    detail::StageResult tested =
+        detail::evaluateStage(at_test, dataset_, options_.evaluation, test, progress_);
+    run.test = std::move(tested.metrics);
+    run.test_scores = std::move(tested.scores);
     run.by_view = measureViews(at_valid, at_test, valid, test);
     run.time.emplace_back("eval_s", watch.seconds());
     run.peak_bytes = peakMemoryBytes();
@@ -178,10 +182,8 @@ class ModelRun {
   static std::vector<MetricSet> evaluateByView(const ModelScorer& scorer,
                                                const detail::HeldOut& held_out,
                                                std::span<const MetricRequest> requests) {
-    std::vector<Edge> pairs = held_out.positive.edges;
-    pairs.insert(pairs.end(), held_out.negative.edges.begin(), held_out.negative.edges.end());
     std::vector<MetricSet> metrics;
-    for (const std::vector<double>& scores : scorer.scoreByView(pairs)) {
+    for (const std::vector<double>& scores : scorer.scoreByView(detail::pairsOf(held_out))) {
       metrics.push_back(evaluateScores(scores, held_out.positive.size(),
                                        held_out.negative.per_positive, requests));
     }

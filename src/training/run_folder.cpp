@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <system_error>
 #include <vector>
 
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
+#include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
 
 namespace edgewise {
@@ -24,9 +27,16 @@ constexpr std::string_view kOptionsFile = "options.json";
 constexpr int kFolderFormat = 1;
 
 // All a run may leave in its folder; only these are ever removed.
-constexpr std::array<std::string_view, 9> kRunFiles = {
-    "options.json",      "metrics.json",           "curves.csv",  "views.csv",   "log.txt",
-    "model.safetensors", "checkpoint.safetensors", "report.html", "summary.json"};
+constexpr std::array<std::string_view, 10> kRunFiles = {"options.json",
+                                                        "metrics.json",
+                                                        "curves.csv",
+                                                        "views.csv",
+                                                        "log.txt",
+                                                        "model.safetensors",
+                                                        "checkpoint.safetensors",
+                                                        "report.html",
+                                                        "summary.json",
+                                                        "test_scores.csv"};
 
 bool isDirectory(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -208,6 +218,22 @@ nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {
                     "run the training again");
   }
   return json;
+}
+
+void RunFolder::writeScores(const Dataset& dataset, const TestEdges& test,
+                            std::span<const double> scores) const {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return scores[i]; });
+  AtomicFile file(path_ / "test_scores.csv");
+  file.write("source,target,link,score\n");
+  for (const std::size_t i : order) {
+    const bool link = i < test.positive.size();
+    const Edge pair = link ? test.positive.edges[i] : test.negative.edges[i - test.positive.size()];
+    file.write(fmt::format("{},{},{},{}\n", csvField(dataset.nodeLabel(pair.src)),
+                           csvField(dataset.nodeLabel(pair.dst)), link ? 1 : 0, scores[i]));
+  }
+  file.commit();
 }
 
 void RunFolder::log(std::string_view line) {

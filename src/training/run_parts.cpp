@@ -55,13 +55,20 @@ HeldOut heldOutTest(const LinkSplit& split, const RunMessages& messages) {
   return {split.test.positive, split.test.negative, messages.before_test};
 }
 
-MetricSet evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
-                        const EvaluationOptions& options, const HeldOut& held_out,
-                        ProgressSink& progress) {
+std::vector<Edge> pairsOf(const HeldOut& held_out) {
+  std::vector<Edge> pairs = held_out.positive.edges;
+  pairs.insert(pairs.end(), held_out.negative.edges.begin(), held_out.negative.edges.end());
+  return pairs;
+}
+
+StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
+                          const EvaluationOptions& options, const HeldOut& held_out,
+                          ProgressSink& progress) {
   const std::vector<MetricRequest> requests = resolveMetrics(options, dataset, held_out.negative);
   const std::vector<MetricRequest> full_requests = resolveFullMetrics(options, dataset, requests);
+  std::vector<double> scores = scorer.score(pairsOf(held_out), progress);
   MetricSet metrics =
-      evaluateHeldOut(scorer, held_out.positive, held_out.negative, requests, progress);
+      evaluateScores(scores, held_out.positive.size(), held_out.negative.per_positive, requests);
   if (!full_requests.empty()) {
     const MetricSet full = evaluateFullRanking(scorer, dataset, held_out.known, held_out.positive,
                                                full_requests, progress);
@@ -69,7 +76,7 @@ MetricSet evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
       metrics.set(name, value);
     }
   }
-  return metrics;
+  return {std::move(metrics), std::move(scores)};
 }
 
 }  // namespace edgewise::detail

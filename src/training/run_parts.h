@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
@@ -34,9 +35,17 @@ struct HeldOut {
 [[nodiscard]] HeldOut heldOutValid(const LinkSplit& split, const RunMessages& messages);
 [[nodiscard]] HeldOut heldOutTest(const LinkSplit& split, const RunMessages& messages);
 
+struct StageResult {
+  MetricSet metrics;
+  // Of the positives, then of the negatives.
+  std::vector<double> scores;
+};
 // All metrics of the run for one stage.
-[[nodiscard]] MetricSet evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
+[[nodiscard]] StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
                                       const EvaluationOptions& options, const HeldOut& held_out,
                                       ProgressSink& progress);
+
+// The positives, then the negatives.
+[[nodiscard]] std::vector<Edge> pairsOf(const HeldOut& held_out);
 
 }  // namespace edgewise::detail

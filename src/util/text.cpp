@@ -106,6 +106,20 @@ std::string suggestName(std::string_view name, std::span<const std::string> know
   return "known: " + joinText(known, ", ");
 }
 
+std::string csvField(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    quoted += letter;
+    if (letter == '"') {
+      quoted += '"';
+    }
+  }
+  return quoted + "\"";
+}
+
 std::string groupedCount(std::uint64_t value) {
   const std::string digits = std::to_string(value);
   std::string grouped;

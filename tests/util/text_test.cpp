@@ -46,5 +46,13 @@ TEST(SplitText, KeepsEmptyParts) {
   EXPECT_EQ(trimmed(" \t x y\r\n"), "x y");
 }
 
+TEST(CsvField, QuotesOnlyWhereItMust) {
+  EXPECT_EQ(csvField("anna"), "anna");
+  EXPECT_EQ(csvField(""), "");
+  EXPECT_EQ(csvField("a,b"), "\"a,b\"");
+  EXPECT_EQ(csvField("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(csvField("two\nlines"), "\"two\nlines\"");
+}
+
 }  // namespace
 }  // namespace edgewise

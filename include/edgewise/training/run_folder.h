@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "edgewise/data/dataset.h"
+#include "edgewise/data/link_split.h"
 #include "edgewise/training/run_options.h"
 
 namespace spdlog {
@@ -37,6 +40,10 @@ class RunFolder {
   void writeJson(std::string_view name, const nlohmann::ordered_json& content) const;
   // Throws DataError when missing or damaged.
   [[nodiscard]] nlohmann::ordered_json readJson(std::string_view name) const;
+
+  // test_scores.csv: every scored test pair in the user's ids, best first.
+  void writeScores(const Dataset& dataset, const TestEdges& test,
+                   std::span<const double> scores) const;
 
   // Adds a line with the time to log.txt. A log that cannot be written never stops a run.
   void log(std::string_view line);

@@ -62,6 +62,8 @@ struct RunMetrics {
   AuditReport audit;
   MetricSet valid;
   MetricSet test;
+  // Of the test positives, then of the test negatives; not part of the JSON.
+  std::vector<double> test_scores;
   std::optional<LearningSummary> learning;
   std::optional<ViewMetrics> by_view;
   // Stage name ("load_s", "score_s") and seconds.

@@ -28,6 +28,9 @@ namespace edgewise {
 // "did you mean 'x'?", or the list of all names when nothing is near.
 [[nodiscard]] std::string suggestName(std::string_view name, std::span<const std::string> known);
 
+// As one field of a CSV file: in quotes where a comma, a quote or a line break asks for it.
+[[nodiscard]] std::string csvField(std::string_view text);
+
 // 1234567 -> "1,234,567".
 [[nodiscard]] std::string groupedCount(std::uint64_t value);
 // 1536 -> "1.5 KiB".

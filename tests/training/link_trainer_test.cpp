@@ -1,0 +1,307 @@
+#include "edgewise/training/link_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "edgewise/data/planted.h"
+#include "edgewise/training/model_run.h"
+#include "edgewise/util/interrupt.h"
+#include "support/test_support.h"
+
+// Last, and once a program: it takes long to compile.
+#include <torch/torch.h>
+
+namespace edgewise {
+namespace {
+
+using testing::expectFailure;
+
+Dataset smallPlanted() {
+  PlantedOptions options;
+  options.nodes = 240;
+  options.communities = 4;
+  return makePlanted(options);
+}
+
+LinkSplit splitOf(const Dataset& dataset, std::uint64_t seed = 1) {
+  return splitLinks(dataset, SplitOptions(), NegativeSettings(), seed);
+}
+
+RunOptions quickRun(const std::string& model, const std::string& selector) {
+  RunOptions options;
+  options.model = model;
+  options.network.selector.kind = selector;
+  options.network.encoder.hidden = 16;
+  options.network.encoder.layers = 2;
+  options.training.epochs = 6;
+  options.training.batch_size = 64;
+  options.seed = 3;
+  return options;
+}
+
+struct Bench {
+  Dataset dataset = smallPlanted();
+  LinkSplit split = splitOf(dataset);
+  RunOptions options = quickRun("gae", "none");
+  LinkModel model{options.model, options.network,
+                  NodeSide{dataset.features, dataset.node_count, false}};
+
+  [[nodiscard]] LinkTrainer trainer() const {
+    return {model, dataset, split.training,
+            TrainerSetup{.options = options.training,
+                         .seed = 3,
+                         .edge_weights = true,
+                         .metrics = parseMetrics("auc,ap")}};
+  }
+};
+
+void ignoreState(const TrainingState&) {}
+
+bool sameBits(const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); }
+
+TEST(Adam, StepsAsTorchDoes) {
+  ParameterLayout layout;
+  layout.add("a", {3, 5}, Initial::glorot(3, 5));
+  layout.add("b", {7}, Initial::normal(1));
+  Parameters ours = Parameters::initial(layout, 1, at::kDouble);
+  std::vector<at::Tensor> theirs;
+  for (const at::Tensor& tensor : ours.tensors()) {
+    theirs.push_back(tensor.detach().clone().set_requires_grad(true));
+  }
+  const AdamOptions options{.learning_rate = 0.1, .weight_decay = 0.02};
+  Adam adam(ours, options);
+  torch::optim::Adam reference(theirs, torch::optim::AdamOptions(0.1).weight_decay(0.02));
+  for (int step = 0; step < 20; ++step) {
+    std::vector<at::Tensor> slopes;
+    for (at::Tensor& tensor : theirs) {
+      slopes.push_back(torch::sin(tensor.detach() * (step + 1)));
+      tensor.mutable_grad() = slopes.back() * 0.5;
+    }
+    adam.step(ours, slopes, 0.1, 0.5);
+    reference.step();
+  }
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    EXPECT_LT((theirs[i] - ours.tensors()[i]).abs().max().item<double>(), 1e-12);
+  }
+}
+
+TEST(GradientNorm, IsEuclideanOverAll) {
+  EXPECT_DOUBLE_EQ(
+      gradientNorm(std::vector<at::Tensor>{torch::tensor({3.0F}), torch::tensor({{0.0F, 4.0F}})}),
+      5);
+}
+
+TEST(LearningRate, FallsAlongACosine) {
+  TrainingOptions options;
+  options.learning_rate = 0.2;
+  EXPECT_EQ(learningRateAt(options, 50, 100), 0.2);
+  options.schedule = "cosine";
+  EXPECT_DOUBLE_EQ(learningRateAt(options, 0, 100), 0.2);
+  EXPECT_NEAR(learningRateAt(options, 50, 100), 0.1, 1e-15);
+  EXPECT_NEAR(learningRateAt(options, 100, 100), 0, 1e-15);
+}
+
+TEST(BatchStream, CoversAllSupervisionEdgesOnceAnEpochAndDrawsRealNegatives) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  BatchStream stream(dataset, split.training, {.batch_size = 50, .negatives_per_positive = 2}, 9);
+  const EdgeSet known = EdgeSet::fromEdges(split.training.message.table.edges, dataset.direction);
+  std::multiset<Edge> seen;
+  for (std::size_t i = 0; i < stream.batchesPerEpoch(); ++i) {
+    const EdgeBatch batch = stream.batch(i);
+    EXPECT_EQ(batch.negative.size(), 2 * batch.positive.size());
+    seen.insert(batch.positive.begin(), batch.positive.end());
+    for (const Edge& pair : batch.negative) {
+      EXPECT_FALSE(known.contains(pair));
+      EXPECT_NE(pair.src, pair.dst);
+    }
+  }
+  const auto& all = split.training.supervision.table.edges;
+  EXPECT_EQ(seen, std::multiset<Edge>(all.begin(), all.end()));
+}
+
+TEST(BatchStream, IsAFunctionOfSeedEpochAndNumber) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  BatchStream one(dataset, split.training, {.batch_size = 50}, 9);
+  BatchStream two(dataset, split.training, {.batch_size = 50}, 9);
+  one.beginEpoch(4);
+  const EdgeBatch late = one.batch(2);
+  two.beginEpoch(1);
+  two.beginEpoch(4);
+  EXPECT_EQ(two.batch(2).positive, late.positive);
+  EXPECT_EQ(two.batch(2).negative, late.negative);
+  two.beginEpoch(5);
+  EXPECT_NE(two.batch(2).positive, late.positive);
+}
+
+// Held-out edges are unknown to training: over many draws some of them must turn up as negatives.
+// That they never did would mean that the sampler had looked.
+TEST(BatchStream, DoesNotAvoidHeldOutEdges) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  BatchStream stream(dataset, split.training, {.batch_size = 4096, .negatives_per_positive = 50},
+                     9);
+  const EdgeSet held_out = EdgeSet::fromEdges(split.test.positive.edges, dataset.direction);
+  std::size_t met = 0;
+  for (const Edge& pair : stream.batch(0).negative) {
+    met += held_out.contains(pair) ? 1 : 0;
+  }
+  EXPECT_GT(met, 0U);
+}
+
+TEST(LinkTrainer, LearnsAndKeepsTheBestEpoch) {
+  Bench bench;
+  bench.options.training.epochs = 30;
+  LinkTrainer trainer = bench.trainer();
+  TrainingState state = trainer.start();
+  const double before = trainer.validate(state.parameters).at("auc");
+  trainer.run(state, ignoreState);
+  EXPECT_GT(state.best_value, before + 0.05);
+  double best = 0;
+  for (const CurvePoint& point : state.curve) {
+    best = std::max(best, point.valid.at("auc"));
+  }
+  EXPECT_EQ(state.best_value, best);
+  state.parameters.flat().copy_(state.best);
+  EXPECT_EQ(trainer.validate(state.parameters).at("auc"), best);
+  EXPECT_LT(state.curve.back().loss, state.curve.front().loss);
+}
+
+TEST(LinkTrainer, StopsWhenPatienceOrStepsRunOut) {
+  Bench bench;
+  bench.options.training.epochs = 1000;
+  bench.options.training.patience = 2;
+  bench.options.training.learning_rate = 1e-9;
+  LinkTrainer patient = bench.trainer();
+  TrainingState state = patient.start();
+  patient.run(state, ignoreState);
+  EXPECT_TRUE(state.finished);
+  EXPECT_EQ(state.epoch, state.best_epoch + 2);
+  bench.options.training.patience = 0;
+  bench.options.training.max_steps = 7;
+  LinkTrainer limited = bench.trainer();
+  TrainingState short_state = limited.start();
+  limited.run(short_state, ignoreState);
+  EXPECT_EQ(short_state.steps, 7);
+  EXPECT_TRUE(short_state.best.defined());
+}
+
+TEST(LinkTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
+  Bench bench;
+  bench.options.training.checkpoint_seconds = 1e-9;  // after every step
+  LinkTrainer trainer = bench.trainer();
+  testing::TempFolder folder;
+  std::vector<std::filesystem::path> files;
+  TrainingState whole = trainer.start();
+  trainer.run(whole, [&](const TrainingState& state) {
+    files.push_back(folder.path() / std::to_string(files.size()));
+    saveState(files.back(), state, "run");
+  });
+  ASSERT_GT(files.size(), 10U);
+  for (std::size_t i = 0; i < files.size(); i += 5) {
+    LinkTrainer again = bench.trainer();
+    TrainingState state = again.start();
+    loadState(files[i], state, "run");
+    again.run(state, ignoreState);
+    EXPECT_TRUE(sameBits(state.parameters.flat(), whole.parameters.flat())) << i;
+    EXPECT_TRUE(sameBits(state.best, whole.best)) << i;
+    EXPECT_EQ(state.curve.size(), whole.curve.size());
+    EXPECT_EQ(state.curve.back().valid, whole.curve.back().valid);
+    EXPECT_EQ(state.curve.back().loss, whole.curve.back().loss);
+  }
+}
+
+TEST(TrainingState, OfAnotherRunOrModelIsRefused) {
+  const Bench bench;
+  LinkTrainer trainer = bench.trainer();
+  TrainingState state = trainer.start();
+  testing::TempFolder folder;
+  const auto path = folder.path() / "checkpoint";
+  saveState(path, state, "one");
+  expectFailure<DataError>([&] { loadState(path, state, "two"); }, "other options");
+  Bench wider;
+  wider.options.network.encoder.hidden = 24;
+  const LinkModel model(wider.options.model, wider.options.network,
+                        NodeSide{wider.dataset.features, wider.dataset.node_count, false});
+  LinkTrainer other(model, wider.dataset, wider.split.training,
+                    {.options = wider.options.training,
+                     .seed = 3,
+                     .edge_weights = true,
+                     .metrics = parseMetrics("auc")});
+  TrainingState larger = other.start();
+  expectFailure<DataError>([&] { loadState(path, larger, "one"); }, "this model needs");
+}
+
+TEST(LinkTrainer, LeavesAStateBehindWhenInterrupted) {
+  const Bench bench;
+  LinkTrainer trainer = bench.trainer();
+  TrainingState state = trainer.start();
+  int saved = 0;
+  requestInterrupt();
+  EXPECT_THROW(trainer.run(state, [&](const TrainingState&) { ++saved; }), InterruptedError);
+  clearInterrupt();
+  EXPECT_EQ(saved, 1);
+}
+
+TEST(LinkTrainer, SaysWhenItDiverges) {
+  Bench bench;
+  bench.options.training.learning_rate = 10;
+  bench.options.training.clip = 0;
+  bench.options.training.epochs = 200;
+  bench.options.training.patience = 0;
+  bench.options.network.encoder.dropout = 0;
+  LinkTrainer trainer = bench.trainer();
+  TrainingState state = trainer.start();
+  state.parameters.flat().fill_(std::numeric_limits<float>::infinity());
+  expectFailure<Error>([&] { trainer.run(state, ignoreState); }, "diverged");
+}
+
+TEST(RunModel, GivesTheSameNumbersAgainFromItsFile) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  for (const auto& [model, selector] :
+       std::map<std::string, std::string>{{"gae", "mean"}, {"sage", "fixed:1,2"}}) {
+    RunOptions options = quickRun(model, selector);
+    testing::TempFolder folder;
+    const RunMetrics trained = runModel(dataset, split, options, folder.path());
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / kCheckpointFile));
+    finishModelRun(folder.path());
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / kCheckpointFile));
+    const RunMetrics again = evaluateModel(dataset, split, options, folder.path());
+    EXPECT_EQ(trained.test, again.test);
+    EXPECT_EQ(trained.valid, again.valid);
+    EXPECT_EQ(trained.selector, selector);
+    EXPECT_EQ(trained.by_view.has_value(), selector == "mean");
+    EXPECT_EQ(trained.test_scores.size(),
+              split.test.positive.size() + split.test.negative.edges.size());
+  }
+}
+
+TEST(RunModel, SaysBeforeItStartsThatItWillNotFit) {
+  const Dataset dataset = smallPlanted();
+  RunOptions options = quickRun("gae", "mean");
+  options.network.encoder.hidden = 4096;
+  options.network.encoder.layers = 5;
+  options.training.batch_size = 1 << 24;
+  options.training.negatives = 1000;
+  expectFailure<ResourceError>([&] { checkModelRun(dataset, options); }, "GiB of memory");
+  options.check_memory = false;
+  EXPECT_NO_THROW(checkModelRun(dataset, options));
+}
+
+TEST(RunModel, RefusesAMetricToSelectByThatIsNotReported) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  RunOptions options = quickRun("gae", "none");
+  options.training.select_by = "hits@20";
+  testing::TempFolder folder;
+  expectFailure<ConfigError>(
+      [&] { std::ignore = runModel(dataset, split, options, folder.path()); }, "not among");
+}
+
+}  // namespace
+}  // namespace edgewise
