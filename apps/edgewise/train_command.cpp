@@ -298,6 +298,17 @@ std::vector<RunMetrics> runJobs(Session& session, std::span<Job> jobs, const Dat
   return runs;
 }
 
+// Ctrl-C ends the program, but not the work.
+std::vector<RunMetrics> runResumably(Session& session, std::span<Job> jobs, const Dataset& dataset,
+                                     double load_seconds, const std::filesystem::path& out) {
+  try {
+    return runJobs(session, jobs, dataset, load_seconds);
+  } catch (const InterruptedError&) {
+    throw InterruptedError("interrupted; nothing is lost",
+                           "go on with: edgewise train --resume " + out.string());
+  }
+}
+
 void closeRuns(const Session& session, const std::vector<RunMetrics>& runs,
                const std::filesystem::path& out) {
   if (runs.size() > 1) {
@@ -326,7 +337,8 @@ void resume(Session& session, const std::filesystem::path& folder) {
       }
     }
     session.console.say(describeDataset(dataset));
-    for (RunMetrics& run : runJobs(session, jobs, dataset, load_watch.seconds())) {
+    const double load_seconds = load_watch.seconds();
+    for (RunMetrics& run : runResumably(session, jobs, dataset, load_seconds, folder)) {
       runs.push_back(std::move(run));
     }
   }
@@ -353,7 +365,7 @@ void train(Session& session, const TrainArguments& arguments) {
   checkJobs(session, jobs, dataset);
   clearRunFolder(out);
   prepareFolders(jobs, dataset);
-  closeRuns(session, runJobs(session, jobs, dataset, load_seconds), out);
+  closeRuns(session, runResumably(session, jobs, dataset, load_seconds, out), out);
 }
 
 }  // namespace
