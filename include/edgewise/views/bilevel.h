@@ -1,0 +1,54 @@
+// The gradient of the selector in the bi-level problem of the paper:
+//
+//   min over θ of L_U(w*(θ), θ)   with   w*(θ) = argmin over w of L_T(w, θ)
+//
+// One virtual step w' = w - ξ ∇_w L_T(w, θ) stands for w*, which gives
+//
+//   ∇_θ L_U(w', θ) - ξ b,   b = ∇_θ (∇_w L_T(w, θ) · v),   v = ∇_w' L_U(w', θ)
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "edgewise/nn/parameters.h"
+
+namespace edgewise {
+
+// How b is computed: not at all, from L_T at w + εv and w - εv, or by differentiating twice.
+enum class SearchOrder : std::uint8_t { kFirst, kSecond, kExact };
+
+// "first", "second", "exact". Throws ConfigError for another name.
+[[nodiscard]] SearchOrder parseSearchOrder(std::string_view name);
+
+struct BilevelOptions {
+  SearchOrder order = SearchOrder::kSecond;
+  // ξ, the size of the virtual step; 0 is the first order.
+  double virtual_step = 0.01;
+  // ε = this / ‖v‖.
+  double difference = 0.01;
+};
+
+// Both losses as functions of (w, θ): the same batches and the same noise at every call.
+struct BilevelLosses {
+  std::function<at::Tensor(const Parameters& weights, const Parameters& selector)> lower;
+  std::function<at::Tensor(const Parameters& weights, const Parameters& selector)> upper;
+};
+
+struct SelectorGradient {
+  // One a selector parameter.
+  std::vector<at::Tensor> gradient;
+  double lower_loss = 0;
+  double upper_loss = 0;
+};
+
+// Neither `weights` nor `selector` is changed.
+[[nodiscard]] SelectorGradient selectorGradient(const BilevelLosses& losses,
+                                                const Parameters& weights,
+                                                const Parameters& selector,
+                                                const BilevelOptions& options);
+
+}  // namespace edgewise
