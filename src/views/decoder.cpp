@@ -25,17 +25,13 @@ std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
 
 }  // namespace
 
-void SelectorOptions::bind(OptionSet& set) {
-  set.add(
-      "selector.kind", kind,
-      "which views of a pair are looked at: none (the deepest), fixed:I,J, mean (each view by a "
-      "predictor of its own)");
-  set.add("selector.mean_loss", mean_loss, {0.0, 1.0},
-          "mean: share of the loss on the averaged score; the rest is on each view's own");
-}
-
 std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutputs&,
                                               const std::shared_ptr<const PairIndex>&) const {
+  return {};
+}
+
+at::Tensor Decoder::predict(const Parameters&, const at::Tensor&, const Noise&) const {
+  invariant(false, "this decoder has no predictor for all views");
   return {};
 }
 
@@ -81,8 +77,14 @@ std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const Decod
   if (options.kind == "mean") {
     return detail::makeMeanDecoder(options, context, layout);
   }
+  if (options.kind == "jk") {
+    return detail::makeJkDecoder(context, layout);
+  }
+  if (options.kind == "rs" || options.kind == "ps2") {
+    return detail::makeChosenViewDecoder(context, layout);
+  }
   throw ConfigError(fmt::format("selector.kind: no selector is called '{}'", options.kind),
-                    "known: none, fixed:I,J, mean");
+                    "known: none, fixed:I,J, mean, jk, rs, ps2");
 }
 
 }  // namespace edgewise

@@ -50,8 +50,10 @@ class MeanDecoder final : public Decoder {
     }
     return total * ((1 - mean_loss_) / static_cast<double>(scores.size())) + together * mean_loss_;
   }
+  using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
-                                  const std::shared_ptr<const PairIndex>& pairs) const override {
+                                  const std::shared_ptr<const PairIndex>& pairs,
+                                  const ViewChoice&) const override {
     return mean(scoreViews(parameters, layers, pairs, Noise()));
   }
   [[nodiscard]] std::vector<at::Tensor> logitsByView(

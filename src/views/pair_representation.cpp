@@ -40,4 +40,12 @@ at::Tensor representTurned(std::span<const at::Tensor> layers,
                  1);
 }
 
+std::shared_ptr<const PairIndex> turned(const PairIndex& pairs) {
+  std::vector<Edge> back;
+  for (const Edge& pair : pairs.pairs()) {
+    back.push_back(reversed(pair));
+  }
+  return PairIndex::make(back, pairs.nodeCount());
+}
+
 }  // namespace edgewise::detail

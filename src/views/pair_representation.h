@@ -22,4 +22,7 @@ namespace edgewise::detail {
                                          const std::shared_ptr<const PairIndex>& pairs,
                                          LayerPair view, bool concatenate);
 
+// The same pairs with their ends exchanged.
+[[nodiscard]] std::shared_ptr<const PairIndex> turned(const PairIndex& pairs);
+
 }  // namespace edgewise::detail

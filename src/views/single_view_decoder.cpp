@@ -23,8 +23,10 @@ class SingleViewDecoder final : public Decoder {
                                 const PairBatch& batch, const Noise& noise) const override {
     return binaryCrossEntropy(score(parameters, layers, batch.pairs, noise), batch.labels);
   }
+  using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
-                                  const std::shared_ptr<const PairIndex>& pairs) const override {
+                                  const std::shared_ptr<const PairIndex>& pairs,
+                                  const ViewChoice&) const override {
     return score(parameters, layers, pairs, Noise());
   }
   [[nodiscard]] std::size_t depth() const override {

@@ -14,4 +14,9 @@ namespace edgewise::detail {
                                                        const DecoderContext& context,
                                                        ParameterLayout& layout);
 
+[[nodiscard]] std::unique_ptr<Decoder> makeJkDecoder(const DecoderContext& context,
+                                                     ParameterLayout& layout);
+[[nodiscard]] std::unique_ptr<Decoder> makeChosenViewDecoder(const DecoderContext& context,
+                                                             ParameterLayout& layout);
+
 }  // namespace edgewise::detail

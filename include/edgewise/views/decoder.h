@@ -4,6 +4,9 @@
 //   none       the deepest view (K, K): the backbone as it was published
 //   fixed:i,j  one view for all pairs
 //   mean       every view has a predictor of its own; scores are averaged
+//   jk         one learned mixture of all views, the same for all pairs
+//   rs         a random view for each pair, fixed by a hash of seed and pair
+//   ps2        the view that a learned selector picks for the pair
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,14 +26,9 @@
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/pair_batch.h"
+#include "edgewise/views/selector_options.h"
 
 namespace edgewise {
-
-struct SelectorOptions {
-  std::string kind = "none";
-  double mean_loss = 0.5;
-  void bind(OptionSet& set);
-};
 
 class Decoder {
  public:
@@ -44,13 +42,24 @@ class Decoder {
   // What training minimises, []: the mean over the batch.
   [[nodiscard]] virtual at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                         const PairBatch& batch, const Noise& noise) const = 0;
-  // [pairs], no noise.
+  // [pairs], no noise. `choice` is there when choosesViews().
   [[nodiscard]] virtual at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
-                                          const std::shared_ptr<const PairIndex>& pairs) const = 0;
+                                          const std::shared_ptr<const PairIndex>& pairs,
+                                          const ViewChoice& choice) const = 0;
+  [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs) const {
+    return logits(parameters, layers, pairs, nullptr);
+  }
+  // Whether each pair comes with a view that was chosen for it.
+  [[nodiscard]] virtual bool choosesViews() const { return false; }
   // The scores of single views, one [pairs] each, where views are scored apart; else empty.
   [[nodiscard]] virtual std::vector<at::Tensor> logitsByView(
       const Parameters& parameters, const LayerOutputs& layers,
       const std::shared_ptr<const PairIndex>& pairs) const;
+  // The score of representations made elsewhere, [pairs, width] -> [pairs]; only where one
+  // predictor serves all views.
+  [[nodiscard]] virtual at::Tensor predict(const Parameters& parameters, const at::Tensor& z,
+                                           const Noise& noise) const;
   // How many of the encoder's layers are looked at.
   [[nodiscard]] virtual std::size_t depth() const = 0;
   // Views that can be chosen or mixed, in the order of logitsByView.

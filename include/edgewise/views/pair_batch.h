@@ -5,17 +5,24 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "edgewise/graph/types.h"
 #include "edgewise/ops/pair_index.h"
+#include "edgewise/ops/view_pairs.h"
 
 namespace edgewise {
+
+// One view for each pair.
+using ViewChoice = std::shared_ptr<const std::vector<LayerPair>>;
 
 // Positives first, then negatives.
 struct PairBatch {
   std::shared_ptr<const PairIndex> pairs;
   // [pairs]: 1 for a link, 0 for none.
   at::Tensor labels;
+  // Where views are chosen by pair; else null.
+  ViewChoice choice = nullptr;
 
   static PairBatch make(std::span<const Edge> positive, std::span<const Edge> negative,
                         std::size_t node_count, at::ScalarType type = at::kFloat);

@@ -1,0 +1,36 @@
+// Which views of a pair are looked at, and how a selector of views is searched and applied.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "edgewise/util/options.h"
+
+namespace edgewise {
+
+struct SelectorOptions {
+  std::string kind = "none";
+  double mean_loss = 0.5;
+  // The selector's own network.
+  std::int64_t layers = 2;
+  std::int64_t hidden = 256;
+  double temperature = 0.07;
+  double temperature_start = 0.07;
+  // The search.
+  std::string order = "second";
+  double difference = 0.01;
+  double virtual_step = -1;
+  double learning_rate = -1;
+  double beta1 = 0.5;
+  std::int64_t epochs = 50;
+  std::string holdout = "valid";
+  // The application.
+  std::string apply = "finetune";
+  double apply_rate = 1e-4;
+
+  void bind(OptionSet& set);
+  // Whether a selector is searched for before the model is trained with its choices.
+  [[nodiscard]] bool searches() const { return kind == "ps2"; }
+};
+
+}  // namespace edgewise

@@ -1,0 +1,33 @@
+#include "edgewise/views/selector_options.h"
+
+namespace edgewise {
+
+void SelectorOptions::bind(OptionSet& set) {
+  set.add("selector.kind", kind,
+          "which views of a pair are looked at: none (the deepest), fixed:I,J, mean (each by a "
+          "predictor of its own), jk (one mixture for all), rs (random), ps2 (a learned choice)");
+  set.add("selector.mean_loss", mean_loss, {0.0, 1.0},
+          "mean: share of the loss on the averaged score; the rest is on each view's own");
+  set.add("selector.layers", layers, {1, 4}, "ps2: layers of the selector's MLP");
+  set.add("selector.hidden", hidden, {1, 4096}, "ps2: its width, D");
+  set.add("selector.tau", temperature, {1e-4, 100.0},
+          "ps2: temperature of the softmax over views while searching");
+  set.add("selector.tau_start", temperature_start, {1e-4, 100.0},
+          "ps2: its value at the first step, from where it falls geometrically to selector.tau");
+  set.add("selector.order", order, {"first", "second", "exact"},
+          "ps2: without the second-order term, by finite difference, or by differentiating twice");
+  set.add("selector.epsilon", difference, {1e-8, 1.0},
+          "ps2: the finite difference steps this far along the gradient");
+  set.add("selector.xi", virtual_step, {-1.0, 10.0}, "ps2: size of the virtual step; -1: the lr");
+  set.add("selector.lr", learning_rate, {-1.0, 10.0}, "ps2: the selector's lr; -1: the model's");
+  set.add("selector.beta1", beta1, {0.0, 0.999}, "ps2: first beta of the selector's Adam");
+  set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search");
+  set.add("selector.holdout", holdout, {"valid", "rotate"},
+          "ps2: edges the selector learns from: half of the validation edges, or training edges in "
+          "turn, taken out of the messages meanwhile");
+  set.add("selector.apply", apply, {"finetune", "scratch"},
+          "ps2: train with the chosen views from the search's weights, or from new ones");
+  set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
+}
+
+}  // namespace edgewise
