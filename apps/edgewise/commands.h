@@ -24,6 +24,7 @@ struct Session {
 void addTrainCommand(CLI::App& program, Session& session);
 void addEvaluateCommand(CLI::App& program, Session& session);
 void addDatasetsCommand(CLI::App& program, Session& session);
+void addBenchCommand(CLI::App& program, Session& session);
 void addOptionsCommand(CLI::App& program, Session& session);
 
 // --quiet, --json, --data and --threads, which all commands share.

@@ -85,13 +85,24 @@ MetricSet LinkTrainer::validate(const Parameters& parameters) const {
                          setup_.metrics);
 }
 
-double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch) {
+at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& batch,
+                                  StageWatch& stages) const {
   const auto messages =
       setup_.options.mask_targets ? messages_->without(batch.positive) : messages_;
   const PairBatch pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
+  stages.ended(stage::kIndex);
   const Noise noise(setup_.seed, static_cast<std::uint64_t>(state.steps));
-  const at::Tensor loss = model_.loss(state.parameters, messages, pairs, noise);
+  const LayerOutputs layers = model_.encode(state.parameters, messages, noise);
+  stages.ended(stage::kEncode);
+  at::Tensor value = model_.decoder().loss(state.parameters, layers, pairs, noise);
+  stages.ended(stage::kDecode);
+  return value;
+}
+
+double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages) {
+  const at::Tensor loss = batchLoss(state, batch, stages);
   const std::vector<at::Tensor> slope = gradients(loss, state.parameters.tensors());
+  stages.ended(stage::kBackward);
   const double norm = gradientNorm(slope);
   const double value = loss.item<double>();
   if (!std::isfinite(value) || !std::isfinite(norm)) {
@@ -103,6 +114,7 @@ double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch) {
   state.adam.step(state.parameters, slope,
                   learningRateAt(setup_.options, state.steps, totalSteps()),
                   clip > 0 && norm > clip ? clip / norm : 1);
+  stages.ended(stage::kOptimizer);
   state.norm_sum += norm;
   state.loss_sum += value;
   ++state.steps;

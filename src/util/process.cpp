@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -56,6 +57,23 @@ std::uint64_t peakMemoryBytes() {
 std::uint64_t availableMemoryBytes() {
   const std::uint64_t left = std::min(memInfo("MemAvailable"), leftInContainer());
   return left == kUnknown ? 0 : left;
+}
+
+std::string processorName() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
+double systemLoad() {
+  double load = 0;
+  return ::getloadavg(&load, 1) == 1 ? load : -1;
 }
 
 }  // namespace edgewise

@@ -49,6 +49,7 @@ TEST(Program, ShowsVersionAndHelp) {
                                              {"train", "--help"},
                                              {"evaluate", "--help"},
                                              {"datasets", "--help"},
+                                             {"bench", "--help"},
                                              {"options", "--help"}}) {
     const Outcome help = runProgram(words);
     EXPECT_EQ(help.code, 0);
@@ -114,6 +115,28 @@ TEST(Program, PrintsOnlyJsonWhenAsked) {
   EXPECT_EQ(printed, metricsOf(folder.path() / "run"));
   EXPECT_TRUE(nlohmann::json::parse(runProgram({"options", "--json"}).out).is_array());
   EXPECT_TRUE(nlohmann::json::parse(runProgram({"datasets", "--json"}).out).is_array());
+}
+
+TEST(Program, MeasuresStepsAgainstTheFloor) {
+  const Outcome outcome =
+      runProgram({"bench", "--case", "cora", "--model", "gae", "--steps", "2", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json printed = nlohmann::json::parse(outcome.out);
+  EXPECT_GT(printed["machine"]["product"]["gflops"], 0);
+  EXPECT_GT(printed["machine"]["memory_gb_s"], 0);
+  ASSERT_EQ(printed["cases"].size(), 1U);
+  const nlohmann::json& measured = printed["cases"][0];
+  EXPECT_EQ(measured["case"], "cora");
+  EXPECT_EQ(measured["generated"], true);
+  EXPECT_EQ(measured["steps"], 2);
+  EXPECT_GT(measured["step"]["ms"], 0);
+  EXPECT_GT(measured["step"]["floor_ms"], 0);
+  for (const char* stage : {"sample", "index", "encode", "decode", "backward", "optimizer"}) {
+    EXPECT_GT(measured["stages"][stage]["ratio"], 0) << stage;
+  }
+  const Outcome unknown = runProgram({"bench", "--case", "core"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'cora'?"));
 }
 
 TEST(Program, ListsTheBuiltInRecipes) {

@@ -12,6 +12,7 @@
 #include "edgewise/data/link_split.h"
 #include "edgewise/evaluation/metric_set.h"
 #include "edgewise/training/batch_stream.h"
+#include "edgewise/training/stage_watch.h"
 #include "edgewise/training/training_options.h"
 #include "edgewise/training/training_state.h"
 #include "edgewise/util/progress.h"
@@ -41,11 +42,15 @@ class LinkTrainer {
            ProgressSink& progress = silentProgress());
 
   // One step on a batch: forward, backward, update. Returns the loss. For benchmarks and `run`.
-  double step(TrainingState& state, const EdgeBatch& batch);
+  // Its stages begin with kIndex.
+  double step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages = unwatched());
   [[nodiscard]] BatchStream& batches() { return batches_; }
   [[nodiscard]] MetricSet validate(const Parameters& parameters) const;
 
  private:
+  // Of a batch, with what its gradient needs.
+  [[nodiscard]] at::Tensor batchLoss(const TrainingState& state, const EdgeBatch& batch,
+                                     StageWatch& stages) const;
   [[nodiscard]] std::int64_t totalSteps() const;
   [[nodiscard]] bool outOfSteps(const TrainingState& state) const;
   void trainEpoch(TrainingState& state, const std::function<void(const TrainingState&)>& save,

@@ -1,8 +1,9 @@
-// What this process has used so far.
+// What this process has used so far, and what it runs on.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace edgewise {
 
@@ -12,6 +13,13 @@ namespace edgewise {
 // What this process could still take: what the system and its container's limit leave; 0 when that
 // cannot be told.
 [[nodiscard]] std::uint64_t availableMemoryBytes();
+
+// The processor as its maker calls it; "unknown processor" when the system does not tell.
+[[nodiscard]] std::string processorName();
+
+// Processes that wanted to run during the last minute, on average; negative when unknown. What is
+// timed beside others' work says less.
+[[nodiscard]] double systemLoad();
 
 // Seconds since construction, by the steady clock.
 class Stopwatch {

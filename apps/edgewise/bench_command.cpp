@@ -1,0 +1,208 @@
+// edgewise bench: step times against the floor of this machine.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bench_text.h"
+#include "commands.h"
+#include "edgewise/data/catalogue.h"
+#include "edgewise/ops/backend.h"
+#include "edgewise/training/model_run.h"
+#include "edgewise/util/text.h"
+
+namespace edgewise::app {
+namespace {
+
+struct BenchArguments {
+  std::string cases;
+  std::string dataset;
+  std::string models = "gae,sage";
+  std::string selector = "none";
+  std::optional<std::size_t> steps;
+  std::vector<std::string> settings;
+};
+
+std::vector<std::string> listOf(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string_view name : splitText(text, ',')) {
+    names.emplace_back(trimmed(name));
+  }
+  return names;
+}
+
+BenchEffort effortOf(const BenchArguments& arguments) {
+  BenchEffort effort;
+  if (arguments.steps) {
+    // Who asks for a number gets it, however long it takes.
+    effort.steps = *arguments.steps;
+    effort.step_seconds = 0;
+  }
+  return effort;
+}
+
+// The case's own options, then what was typed.
+RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_case,
+                      const std::string& model) {
+  RunOptions options;
+  OptionSet set = options.bind();
+  if (bench_case != nullptr) {
+    for (const OptionText& setting : bench_case->settings) {
+      set.set(setting.key, setting.value, bench_case->name());
+    }
+  } else {
+    set.set("data.dataset", arguments.dataset, "--dataset");
+  }
+  set.set("model.kind", model, "--model");
+  set.set("selector.kind", arguments.selector, "--selector");
+  for (const std::string& setting : arguments.settings) {
+    set.setAssignment(setting, "--set");
+  }
+  return options;
+}
+
+BenchResult measure(Session& session, const Dataset& dataset, const RunOptions& options,
+                    const BenchMachine& machine, const BenchEffort& effort) {
+  checkModelRun(dataset, options);
+  const LinkSplit split = splitLinks(dataset, options.split, options.negatives, splitSeed(options),
+                                     session.console.progress());
+  return {.name = dataset.name,
+          .generated = false,
+          .model = options.model,
+          .selector = options.network.selector.kind,
+          .step = measureTrainStep({dataset, split.training, options}, machine.rates, effort,
+                                   session.console.progress())};
+}
+
+void showResult(const Session& session, const BenchResult& result) {
+  session.console.say("\n" + describeCase(result));
+  session.console.say(stageTable(result));
+}
+
+class Bench {
+ public:
+  Bench(Session& session, const BenchArguments& arguments)
+      : session_(session), arguments_(arguments), effort_(effortOf(arguments)) {}
+
+  void run() {
+    const std::vector<const BenchCase*> cases = chosenCases();
+    // Wrong words are told before anything is measured.
+    std::int64_t threads = 0;
+    for (const BenchCase* bench_case : cases) {
+      for (const std::string& model : listOf(arguments_.models)) {
+        const RunOptions options = optionsFor(arguments_, bench_case, model);
+        requireLearned(options);
+        threads = options.threads;
+      }
+    }
+    setBackendThreads(session_.threads.value_or(static_cast<int>(threads)));
+    const BenchMachine machine = inspectMachine(effort_);
+    session_.console.say(describeMachine(machine));
+    if (const auto warning = blasWarning(inspectBackend())) {
+      session_.console.warn(*warning);
+    }
+    for (const BenchCase* bench_case : cases) {
+      runCase(bench_case, machine);
+    }
+    session_.console.say("");
+    session_.console.show(summaryTable(results_));
+    session_.console.showJson(benchJson(machine, results_));
+  }
+
+ private:
+  static void requireLearned(const RunOptions& options) {
+    if (isHeuristic(options.model)) {
+      throw ConfigError(fmt::format("{} is a formula and takes no training steps", options.model),
+                        "use --model gae, sage or both");
+    }
+  }
+
+  // A null pointer stands for the real dataset.
+  [[nodiscard]] std::vector<const BenchCase*> chosenCases() const {
+    if (!arguments_.dataset.empty()) {
+      return {nullptr};
+    }
+    std::vector<const BenchCase*> cases;
+    if (!arguments_.cases.empty()) {
+      for (const std::string& name : listOf(arguments_.cases)) {
+        cases.push_back(&findBenchCase(name));
+      }
+      return cases;
+    }
+    for (const BenchCase& bench_case : benchCases()) {
+      if (bench_case.usual) {
+        cases.push_back(&bench_case);
+      }
+    }
+    return cases;
+  }
+
+  [[nodiscard]] Dataset dataOf(const BenchCase* bench_case, const RunOptions& options) {
+    return bench_case != nullptr
+               ? makeSizedGraph(bench_case->graph)
+               : openDataset(options.data, options.planted, dataRoot(session_.data_root),
+                             session_.console.progress());
+  }
+
+  void runCase(const BenchCase* bench_case, const BenchMachine& machine) {
+    std::optional<Dataset> dataset;
+    for (const std::string& model : listOf(arguments_.models)) {
+      const RunOptions options = optionsFor(arguments_, bench_case, model);
+      if (!dataset) {
+        dataset = dataOf(bench_case, options);
+      }
+      results_.push_back(measure(session_, *dataset, options, machine, effort_));
+      results_.back().generated = bench_case != nullptr;
+      showResult(session_, results_.back());
+    }
+  }
+
+  Session& session_;
+  const BenchArguments& arguments_;
+  BenchEffort effort_;
+  std::vector<BenchResult> results_;
+};
+
+}  // namespace
+
+void addBenchCommand(CLI::App& program, Session& session) {
+  CLI::App* command =
+      program.add_subcommand("bench", "time training steps against the floor of this machine");
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::Option* cases =
+      command
+          ->add_option("--case", arguments->cases,
+                       "generated graphs of known sizes: cora, pubmed, ddi, collab; several with "
+                       "commas (default: cora,pubmed)")
+          ->option_text("NAME");
+  command->add_option("--dataset", arguments->dataset, "a real dataset instead")
+      ->option_text("NAME")
+      ->excludes(cases);
+  command->add_option("--model", arguments->models, "gae, sage or both with a comma (default)")
+      ->option_text("NAME");
+  command
+      ->add_option("--selector", arguments->selector,
+                   "views of a pair that are looked at: none (default), fixed:I,J or mean")
+      ->option_text("NAME");
+  command
+      ->add_option("--steps", arguments->steps,
+                   "steps to measure (default: 100, fewer where they are slow)")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--set", arguments->settings, "set an option (`edgewise options`)")
+      ->option_text("KEY=VALUE ...")
+      ->allow_extra_args()
+      ->take_all();
+  addCommonOptions(*command, session);
+  command->footer(
+      "The floor is the least a step can cost here: its dense products at the best rate of this\n"
+      "machine, plus the bytes it must read and write at the rates of memory and caches, measured\n"
+      "in the same run. Compare ratios between machines, not times.");
+  command->callback([&session, arguments] {
+    session.action = [&session, arguments] { Bench(session, *arguments).run(); };
+  });
+}
+
+}  // namespace edgewise::app

@@ -1,0 +1,47 @@
+// What `edgewise bench` measured, as tables and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "edgewise/report/text_table.h"
+#include "edgewise/training/step_bench.h"
+
+namespace edgewise::app {
+
+// The machine as the measurements saw it.
+struct BenchMachine {
+  std::string processor;
+  unsigned cores = 0;
+  int threads = 0;
+  // When the measurements began; negative: unknown.
+  double load = 0;
+  std::string torch;
+  std::string blas;
+  MachineRates rates;
+};
+// Looks and measures.
+[[nodiscard]] BenchMachine inspectMachine(const BenchEffort& effort);
+
+// One case with one model.
+struct BenchResult {
+  std::string name;
+  // Not the real data, but a graph of its sizes.
+  bool generated = false;
+  std::string model;
+  std::string selector;
+  StepMeasurement step;
+};
+
+[[nodiscard]] std::string describeMachine(const BenchMachine& machine);
+// Sizes and the rates at these sizes, in two lines.
+[[nodiscard]] std::string describeCase(const BenchResult& result);
+// One row a stage, then their sum and the whole step.
+[[nodiscard]] TextTable stageTable(const BenchResult& result);
+// One row a case.
+[[nodiscard]] TextTable summaryTable(std::span<const BenchResult> results);
+[[nodiscard]] nlohmann::ordered_json benchJson(const BenchMachine& machine,
+                                               std::span<const BenchResult> results);
+
+}  // namespace edgewise::app

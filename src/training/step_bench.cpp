@@ -1,0 +1,247 @@
+#include "edgewise/training/step_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "edgewise/training/link_trainer.h"
+#include "edgewise/util/error.h"
+#include "edgewise/util/interrupt.h"
+#include "edgewise/util/process.h"
+#include "edgewise/util/text.h"
+
+namespace edgewise {
+namespace {
+
+// Listens to one step after another.
+class StageTimer final : public StageWatch {
+ public:
+  void begin() { since_ = Stopwatch(); }
+  void ended(std::string_view stage) override {
+    const double seconds = since_.seconds();
+    auto found = std::ranges::find(stages_, stage, &Series::stage);
+    if (found == stages_.end()) {
+      stages_.push_back({std::string(stage), {}});
+      found = stages_.end() - 1;
+    }
+    found->seconds.push_back(seconds);
+    since_ = Stopwatch();
+  }
+  // Forgets all steps so far.
+  void clear() { stages_.clear(); }
+
+  [[nodiscard]] std::vector<TimedStage> summary() const {
+    std::vector<TimedStage> summary;
+    summary.reserve(stages_.size());
+    for (const Series& series : stages_) {
+      summary.push_back({series.stage, summariseTimes(series.seconds)});
+    }
+    return summary;
+  }
+
+ private:
+  struct Series {
+    std::string stage;
+    std::vector<double> seconds;
+  };
+  Stopwatch since_;
+  std::vector<Series> stages_;
+};
+
+// Goes round the full batches of one epoch after another.
+class TrainStep {
+ public:
+  TrainStep(LinkTrainer& trainer, std::size_t batch_size)
+      : trainer_(trainer),
+        state_(trainer.start()),
+        full_(std::max<std::size_t>(1, trainer.batches().supervisionCount() / batch_size)) {}
+
+  void run(StageWatch& stages) {
+    const EdgeBatch batch = trainer_.batches().batch(next_);
+    stages.ended(stage::kSample);
+    trainer_.step(state_, batch, stages);
+  }
+  void advance() {
+    if (++next_ == full_) {
+      next_ = 0;
+      trainer_.batches().beginEpoch(++epoch_);
+    }
+  }
+
+ private:
+  LinkTrainer& trainer_;
+  TrainingState state_;
+  std::size_t full_;
+  std::size_t next_ = 0;
+  std::uint64_t epoch_ = 0;
+};
+
+std::vector<std::uint32_t> neighbourNumbers(const MessagePlan& messages) {
+  std::vector<std::uint32_t> numbers;
+  for (const NodeId node : messages.rows().targets()) {
+    numbers.push_back(index(node));
+  }
+  return numbers;
+}
+
+std::vector<ProductRate> productsFor(const StepSizes& sizes, double seconds) {
+  const auto size = [](double value) { return static_cast<std::size_t>(value); };
+  std::vector<ProductRate> products;
+  const auto measure = [&](double rows, double inner, double columns) {
+    const ProductShape shape{size(rows), size(inner), size(columns)};
+    products.push_back({shape, productRate(shape, seconds)});
+  };
+  measure(sizes.nodes, sizes.hidden, sizes.hidden);
+  if (sizes.predictor.size() > 2) {
+    measure(sizes.pairs * sizes.scored_per_pair, sizes.predictor[0], sizes.predictor[1]);
+  }
+  return products;
+}
+
+// A floor lies no higher than the best that was seen.
+StepRates ratesFor(const StepMeasurement& measured, const MessagePlan& messages,
+                   const MachineRates& machine, double seconds) {
+  const auto nodes = static_cast<std::size_t>(measured.sizes.nodes);
+  const auto hidden = static_cast<std::size_t>(measured.sizes.hidden);
+  StepRates rates{.flops = machine.product.flops,
+                  .streamed = streamRate(nodes * hidden * sizeof(float), seconds),
+                  .gathered = gatherRate(neighbourNumbers(messages), nodes, hidden, seconds)};
+  rates.streamed = std::max(rates.streamed, machine.memory);
+  for (const ProductRate& product : measured.products) {
+    rates.flops = std::max(rates.flops, product.flops);
+  }
+  return rates;
+}
+
+// Lays times beside counts, which must speak of the same stages.
+void compare(const StepTimes& times, const std::vector<StageCounts>& counts,
+             StepMeasurement& measured) {
+  invariant(times.stages.size() == counts.size(), "a stage was timed or counted alone");
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    invariant(times.stages[i].stage == counts[i].stage, "a stage was timed or counted alone");
+    measured.stages.push_back(
+        {times.stages[i].time, counts[i], floorSeconds(counts[i], measured.rates)});
+  }
+  const StageCounts total = totalCounts(counts, "step");
+  measured.whole = {times.whole, total, floorSeconds(total, measured.rates)};
+  measured.steps = times.steps;
+}
+
+}  // namespace
+
+std::span<const BenchCase> benchCases() {
+  static const std::vector<OptionText> wide = {
+      {"model.hidden", "256"}, {"model.embedding", "256"}, {"training.batch_size", "10240"}};
+  static const std::vector<BenchCase> cases = {
+      {.graph = {.name = "cora",
+                 .nodes = 2708,
+                 .edges = 5278,
+                 .features = 1433,
+                 .feature_entries = 49'216},
+       .settings = {},
+       .usual = true},
+      {.graph = {.name = "pubmed",
+                 .nodes = 19'717,
+                 .edges = 44'324,
+                 .features = 500,
+                 .feature_entries = 988'031},
+       .settings = {},
+       .usual = true},
+      // Where a published split fixes the share of training edges, so do these.
+      {.graph = {.name = "ddi", .nodes = 4267, .edges = 1'334'889},
+       .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.1"}, {"split.test", "0.1"}}},
+      {.graph = {.name = "collab", .nodes = 235'868, .edges = 1'285'465, .features = 128},
+       .settings = {
+           wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}}};
+  return cases;
+}
+
+const BenchCase& findBenchCase(std::string_view name) {
+  std::vector<std::string> known;
+  for (const BenchCase& each : benchCases()) {
+    if (each.name() == name) {
+      return each;
+    }
+    known.push_back(each.name());
+  }
+  throw ConfigError(fmt::format("no case is called '{}'", name), suggestName(name, known));
+}
+
+StageTime summariseTimes(std::vector<double> seconds) {
+  invariant(!seconds.empty(), "no times to summarise");
+  std::ranges::sort(seconds);
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(seconds.size() - 1);
+    return seconds[static_cast<std::size_t>(std::lround(place))];
+  };
+  return {.median = at(0.5), .low = at(0.1), .high = at(0.9)};
+}
+
+StepTimes timeSteps(const std::function<void(StageWatch&)>& step, const std::function<void()>& rest,
+                    const BenchEffort& effort, ProgressSink& progress) {
+  StageTimer timer;
+  ProgressTask task(progress, "measuring steps", effort.warm_up + effort.steps);
+  const auto once = [&] {
+    throwIfInterrupted();
+    const Stopwatch watch;
+    timer.begin();
+    step(timer);
+    const double seconds = watch.seconds();
+    rest();
+    task.advance();
+    return seconds;
+  };
+  const Stopwatch warm_up;
+  for (std::size_t i = 0; i < effort.warm_up; ++i) {
+    once();
+    if (effort.step_seconds > 0 && warm_up.seconds() > effort.step_seconds / 4) {
+      break;
+    }
+  }
+  timer.clear();
+  std::vector<double> whole;
+  const Stopwatch all;
+  const auto late = [&] {
+    return effort.step_seconds > 0 && whole.size() >= BenchEffort::kLeastSteps &&
+           all.seconds() > effort.step_seconds;
+  };
+  while (whole.size() < std::max<std::size_t>(1, effort.steps) && !late()) {
+    whole.push_back(once());
+  }
+  const std::size_t steps = whole.size();
+  return {.stages = timer.summary(), .whole = summariseTimes(std::move(whole)), .steps = steps};
+}
+
+MachineRates measureMachine(const BenchEffort& effort) {
+  const ProductShape large = largeProduct();
+  return {.product = {large, productRate(large, effort.rate_seconds)},
+          .memory = streamRate(beyondCaches(), effort.rate_seconds)};
+}
+
+StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
+                                 const BenchEffort& effort, ProgressSink& progress) {
+  const auto& [dataset, training, options] = subject;
+  const LinkModel model(
+      options.model, options.network,
+      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected});
+  LinkTrainer trainer(
+      model, dataset, training,
+      {.options = options.training,
+       .seed = static_cast<std::uint64_t>(options.seed),
+       .edge_weights = options.network.edge_weights,
+       .metrics = resolveMetrics(options.evaluation, dataset, training.valid.negative)});
+  const auto messages =
+      planMessages(model, dataset, training.message, options.network.edge_weights);
+  StepMeasurement measured;
+  measured.sizes = stepSizes(model, dataset, options, *messages, trainer.batches().batch(0));
+  measured.products = productsFor(measured.sizes, effort.rate_seconds);
+  measured.rates = ratesFor(measured, *messages, machine, effort.rate_seconds);
+  TrainStep step(trainer, static_cast<std::size_t>(options.training.batch_size));
+  const StepTimes times = timeSteps([&](StageWatch& stages) { step.run(stages); },
+                                    [&] { step.advance(); }, effort, progress);
+  compare(times, trainStepCounts(measured.sizes), measured);
+  return measured;
+}
+
+}  // namespace edgewise

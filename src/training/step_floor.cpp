@@ -1,0 +1,250 @@
+#include "edgewise/training/step_floor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "edgewise/training/stage_watch.h"
+#include "edgewise/util/error.h"
+
+namespace edgewise {
+namespace {
+
+constexpr double kReal = 4;
+constexpr double kNode = 4;
+constexpr double kOffset = 8;
+constexpr double kScale = 8;
+constexpr double kPair = 8;
+constexpr double kCacheLine = 64;
+
+// How the decoder looks at pairs.
+void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
+  const SelectorOptions& selector = options.network.selector;
+  const bool concatenates = options.network.predictor.concatenates();
+  const bool turns = symmetric && concatenates;
+  if (const auto view = fixedView(selector.kind)) {
+    const bool same = view->source == view->target;
+    sizes.layers = std::max(view->source, view->target) + 1;
+    sizes.decoded_layers = same ? 1 : 2;
+    sizes.rows_read_per_pair = same || !symmetric ? 2 : 4;
+    sizes.scored_per_pair = turns || (symmetric && !same) ? 2 : 1;
+  } else if (selector.kind == "mean") {
+    sizes.decoded_layers = sizes.layers;
+    sizes.rows_read_per_pair = 2 * sizes.layers;
+    sizes.scored_per_pair = turns ? sizes.layers * (sizes.layers + 1) : sizes.layers * sizes.layers;
+  } else if (selector.kind == "none") {
+    sizes.scored_per_pair = turns ? 2 : 1;
+  } else {
+    throw ConfigError(fmt::format("the work of selector '{}' is not counted yet", selector.kind),
+                      "use none, fixed:I,J or mean");
+  }
+}
+
+std::vector<double> predictorWidths(const PredictorOptions& options, double hidden) {
+  if (options.kind == "dot") {
+    return {};
+  }
+  std::vector<double> widths = {options.concatenates() ? 2 * hidden : hidden};
+  for (std::int64_t i = 1; i < options.layers; ++i) {
+    widths.push_back(options.hidden > 0 ? static_cast<double>(options.hidden) : hidden);
+  }
+  widths.push_back(1);
+  return widths;
+}
+
+void countInput(const Dataset& dataset, const ModelOptions& network, StepSizes& sizes) {
+  const FeatureMatrix& features = dataset.features;
+  const bool uses_features = !features.empty() && network.features != "embedding";
+  if (uses_features) {
+    sizes.features = static_cast<double>(features.columns());
+    sizes.feature_entries =
+        features.isSparse() ? static_cast<double>(features.nonzeroCount()) : 0.0;
+  }
+  if (!uses_features || network.features == "both") {
+    sizes.embedding = static_cast<double>(network.embedding);
+  }
+}
+
+double entriesWithout(const MessagePlan& messages, const EdgeBatch& batch, bool masks) {
+  auto entries = static_cast<double>(messages.rows().entryCount());
+  if (masks) {
+    const auto plan = messages.without(batch.positive);
+    for (std::size_t row = 0; row < plan->nodeCount(); ++row) {
+      entries -= static_cast<double>(plan->masked(row).size());
+    }
+  }
+  return entries;
+}
+
+// Flops of one pass through the predictor.
+double predictorFlops(const StepSizes& sizes) {
+  double flops = 0;
+  for (std::size_t i = 0; i + 1 < sizes.predictor.size(); ++i) {
+    flops += 2 * sizes.predictor[i] * sizes.predictor[i + 1];
+  }
+  return flops * sizes.pairs * sizes.scored_per_pair;
+}
+
+// What the way back reads again: each predictor layer's input.
+double keptByPredictor(const StepSizes& sizes) {
+  double width = 0;
+  for (std::size_t i = 0; i + 1 < sizes.predictor.size(); ++i) {
+    width += sizes.predictor[i];
+  }
+  return kReal * width * sizes.pairs * sizes.scored_per_pair;
+}
+
+// A matrix with a row a node and as wide as a layer.
+double layerBytes(const StepSizes& sizes) { return kReal * sizes.nodes * sizes.hidden; }
+
+// One aggregation a layer, either way.
+void addAggregations(const StepSizes& sizes, StageCounts& counts) {
+  const double rows = sizes.entries + (sizes.adds_self ? sizes.nodes : 0);
+  counts.gathered += sizes.layers * kReal * sizes.hidden * rows;
+  counts.streamed +=
+      sizes.layers * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
+}
+
+// The first layer's products with sparse or dense features and an embedding. The same either way:
+// rows of the weights, or of the layer's gradient, for every entry.
+void addInputProducts(const StepSizes& sizes, StageCounts& counts) {
+  const double products = sizes.products_per_layer;
+  if (sizes.feature_entries > 0) {
+    counts.gathered += products * kReal * sizes.hidden * sizes.feature_entries;
+    counts.streamed += (kNode + kReal) * sizes.feature_entries;
+  } else {
+    counts.flops += 2 * products * sizes.nodes * sizes.features * sizes.hidden;
+    counts.streamed += kReal * sizes.nodes * sizes.features;
+  }
+  counts.flops += 2 * products * sizes.nodes * sizes.embedding * sizes.hidden;
+  counts.streamed += kReal * sizes.nodes * sizes.embedding;
+}
+
+StageCounts sampleCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kSample)};
+  counts.streamed = kPair * sizes.pairs + kNode * sizes.positives;
+  counts.gathered = kCacheLine * sizes.pairs;
+  return counts;
+}
+
+StageCounts indexCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kIndex)};
+  // Degrees in, places of masked edges and scales out; scales of columns too where self is added.
+  const double scales = sizes.adds_self ? 2 : 1;
+  counts.streamed = sizes.nodes * (kOffset + kOffset + scales * kScale);
+  // Places counted by node; pairs in, pairs, places and labels out.
+  counts.streamed += 2 * kNode * sizes.nodes + sizes.pairs * (2 * kPair + 2 * kNode + kReal);
+  counts.gathered = kCacheLine * sizes.positives;
+  return counts;
+}
+
+StageCounts encodeCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kEncode)};
+  const double products = sizes.products_per_layer;
+  addInputProducts(sizes, counts);
+  const double deeper = sizes.layers - 1;
+  counts.flops += 2 * deeper * products * sizes.nodes * sizes.hidden * sizes.hidden;
+  counts.streamed += deeper * layerBytes(sizes);
+  addAggregations(sizes, counts);
+  // Products written; those that are not aggregated are read again to be added.
+  counts.streamed += sizes.layers * (products + products - 1) * layerBytes(sizes);
+  return counts;
+}
+
+StageCounts decodeCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kDecode)};
+  counts.flops = predictorFlops(sizes);
+  counts.gathered = kReal * sizes.hidden * sizes.rows_read_per_pair * sizes.pairs;
+  counts.streamed = keptByPredictor(sizes) + kReal * sizes.pairs * sizes.scored_per_pair;
+  return counts;
+}
+
+// From the loss to the layers that pairs were looked at in.
+void addDecodeBackward(const StepSizes& sizes, StageCounts& counts) {
+  counts.flops += 2 * predictorFlops(sizes);
+  counts.streamed += keptByPredictor(sizes);
+  if (!sizes.predictor.empty()) {
+    // The representations' gradients, written and then picked by both ends.
+    const double size = kReal * sizes.predictor.front() * sizes.pairs * sizes.scored_per_pair;
+    counts.streamed += size;
+    counts.gathered += 2 * size;
+  }
+  counts.gathered += kReal * sizes.hidden * sizes.rows_read_per_pair * sizes.pairs;
+  counts.streamed += sizes.decoded_layers * layerBytes(sizes);
+}
+
+StageCounts backwardCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kBackward)};
+  const double products = sizes.products_per_layer;
+  addDecodeBackward(sizes, counts);
+  addAggregations(sizes, counts);
+  // Weights' gradients from the layer's input and its gradients, and the input's own gradient.
+  const double deeper = sizes.layers - 1;
+  counts.flops += 4 * deeper * products * sizes.nodes * sizes.hidden * sizes.hidden;
+  counts.streamed += deeper * (2 + products) * layerBytes(sizes);
+  addInputProducts(sizes, counts);
+  if (sizes.feature_entries == 0 || sizes.embedding > 0) {
+    counts.streamed += products * layerBytes(sizes);
+  }
+  counts.flops += 2 * products * sizes.nodes * sizes.embedding * sizes.hidden;
+  counts.streamed += kReal * sizes.nodes * sizes.embedding;
+  return counts;
+}
+
+StageCounts optimizerCounts(const StepSizes& sizes) {
+  // The gradient for its norm; then gradient, value and two moments in, the last three out.
+  return {.stage = std::string(stage::kOptimizer),
+          .streamed = (1 + 4 + 3) * kReal * sizes.parameters};
+}
+
+}  // namespace
+
+StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOptions& options,
+                    const MessagePlan& messages, const EdgeBatch& batch) {
+  const ModelOptions& network = options.network;
+  if (options.model != "gae" && options.model != "sage") {
+    throw ConfigError(fmt::format("the work of model '{}' is not counted yet", options.model),
+                      "use gae or sage");
+  }
+  StepSizes sizes;
+  sizes.nodes = static_cast<double>(dataset.node_count);
+  sizes.entries = entriesWithout(messages, batch, options.training.mask_targets);
+  sizes.adds_self = messages.includesSelf();
+  sizes.products_per_layer = options.model == "sage" ? 2 : 1;
+  sizes.layers = static_cast<double>(network.encoder.layers);
+  sizes.hidden = static_cast<double>(network.encoder.hidden);
+  countInput(dataset, network, sizes);
+  countViews(options, dataset.direction == Direction::kUndirected, sizes);
+  sizes.predictor = predictorWidths(network.predictor, sizes.hidden);
+  sizes.positives = static_cast<double>(batch.positive.size());
+  sizes.pairs = static_cast<double>(batch.positive.size() + batch.negative.size());
+  sizes.parameters = static_cast<double>(model.layout().totalSize());
+  return sizes;
+}
+
+StageCounts& StageCounts::operator+=(const StageCounts& other) {
+  flops += other.flops;
+  streamed += other.streamed;
+  gathered += other.gathered;
+  return *this;
+}
+
+std::vector<StageCounts> trainStepCounts(const StepSizes& sizes) {
+  return {sampleCounts(sizes), indexCounts(sizes),    encodeCounts(sizes),
+          decodeCounts(sizes), backwardCounts(sizes), optimizerCounts(sizes)};
+}
+
+StageCounts totalCounts(const std::vector<StageCounts>& stages, std::string_view name) {
+  StageCounts total{.stage = std::string(name)};
+  for (const StageCounts& counts : stages) {
+    total += counts;
+  }
+  return total;
+}
+
+double floorSeconds(const StageCounts& counts, const StepRates& rates) {
+  return counts.flops / rates.flops + counts.streamed / rates.streamed +
+         counts.gathered / rates.gathered;
+}
+
+}  // namespace edgewise
