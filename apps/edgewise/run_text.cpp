@@ -118,6 +118,12 @@ std::string describeLearning(const RunMetrics& run) {
   if (run.learning->epochs > 0) {
     text += fmt::format(", {} epochs, best {}", run.learning->epochs, run.learning->best_epoch);
   }
+  if (run.views) {
+    text += fmt::format("\n{:.2f} views in use for the test links", run.views->effective);
+    for (const auto& [name, share] : run.views->agreement) {
+      text += fmt::format(", {} right {:.0f}%", name, 100 * share);
+    }
+  }
   if (run.by_view) {
     text += fmt::format("\nbest single view by validation: ({},{})", run.by_view->best.source,
                         run.by_view->best.target);

@@ -173,6 +173,17 @@ std::vector<Job> unfinishedJobs(const std::filesystem::path& folder,
   return jobs;
 }
 
+// A selector that gives nearly every pair the same view has not chosen.
+void warnOfCollapse(const Console& console, const RunMetrics& run) {
+  constexpr double kCollapsed = 1.2;
+  if (run.selector == "ps2" && run.views && run.views->effective < kCollapsed) {
+    console.warn(
+        fmt::format("the search collapsed: {:.2f} views in use for the test links; the "
+                    "result is that of a fixed view",
+                    run.views->effective));
+  }
+}
+
 void warnOfLeaks(const Console& console, const RunMetrics& run) {
   for (const Leak& leak : run.audit.leaks) {
     console.warn(fmt::format("leak: {} {} (for example {})", groupedCount(leak.count), leak.what,
@@ -208,7 +219,7 @@ RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const Link
   folder.log(describeDataset(dataset));
   folder.log(describeSplit(run));
   if (run.test_scores.size() <= kMostScoresKept) {
-    folder.writeScores(dataset, split.test, run.test_scores);
+    folder.writeScores(dataset, split.test, run.test_scores, run.test_views);
   }
   folder.writeJson("metrics.json", run.toJson());
   if (!heuristic) {
@@ -219,6 +230,7 @@ RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const Link
     session.console.note(note);
   }
   warnOfLeaks(session.console, run);
+  warnOfCollapse(session.console, run);
   return run;
 }
 
@@ -388,8 +400,10 @@ void addTrainCommand(CLI::App& program, Session& session) {
           "with commas are compared")
       ->option_text("NAME");
   command
-      ->add_option("--selector", arguments->selector,
-                   "views of a pair that a learned model looks at: none, fixed:I,J or mean")
+      ->add_option(
+          "--selector", arguments->selector,
+          "views of a pair that a learned model looks at: none, fixed:I,J, mean, jk, rs or "
+          "ps2 (each pair its own)")
       ->option_text("NAME");
   command
       ->add_option("--recipe", arguments->recipe,

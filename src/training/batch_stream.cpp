@@ -33,8 +33,7 @@ BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
       seed_(seed),
       candidates_(dataset, supervision_),
       known_(knownEdges(dataset, training, candidates_)),
-      sampler_(spaceOf(dataset, candidates_), known_, {.distinct = false}),
-      order_(supervision_.size()) {
+      sampler_(spaceOf(dataset, candidates_), known_, {.distinct = false}) {
   beginEpoch(0);
 }
 
@@ -42,23 +41,37 @@ std::size_t BatchStream::batchesPerEpoch() const {
   return (supervision_.size() + options_.batch_size - 1) / options_.batch_size;
 }
 
-void BatchStream::beginEpoch(std::uint64_t epoch) {
-  epoch_ = epoch;
-  std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+std::vector<std::uint32_t> BatchStream::orderOf(std::uint64_t epoch) const {
+  std::vector<std::uint32_t> order(supervision_.size());
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
   RngStream random(seed_, fmt::format("batches.order.{}", epoch));
-  random.shuffle(std::span(order_));
+  random.shuffle(std::span(order));
+  return order;
 }
 
-EdgeBatch BatchStream::batch(std::size_t number) const {
+void BatchStream::beginEpoch(std::uint64_t epoch) {
+  epoch_ = epoch;
+  order_ = orderOf(epoch);
+}
+
+EdgeBatch BatchStream::batch(std::size_t number) const { return cut(order_, epoch_, number); }
+
+EdgeBatch BatchStream::batchOf(std::uint64_t epoch, std::size_t number) const {
+  return cut(orderOf(epoch), epoch, number);
+}
+
+EdgeBatch BatchStream::cut(std::span<const std::uint32_t> order, std::uint64_t epoch,
+                           std::size_t number) const {
   const std::size_t begin = number * options_.batch_size;
   const std::size_t end = std::min(supervision_.size(), begin + options_.batch_size);
   EdgeBatch batch;
   for (std::size_t i = begin; i < end; ++i) {
-    batch.positive.push_back(supervision_[order_[i]]);
+    batch.positive.push_back(supervision_[order[i]]);
+    batch.rows.push_back(order[i]);
   }
   batch.negative =
       sampler_.sample(batch.positive.size() * options_.negatives_per_positive,
-                      CounterRng(seed_, fmt::format("batches.negative.{}.{}", epoch_, number)));
+                      CounterRng(seed_, fmt::format("batches.negative.{}.{}", epoch, number)));
   candidates_.restore(batch.negative);
   return batch;
 }

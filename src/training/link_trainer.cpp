@@ -5,36 +5,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "edgewise/evaluation/link_evaluation.h"
 #include "edgewise/ops/gradients.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/util/error.h"
-#include "edgewise/util/interrupt.h"
-#include "edgewise/util/process.h"
 
 namespace edgewise {
 namespace {
-
-// Which of the reported metrics decides.
-std::string deciding(const TrainerSetup& setup) {
-  if (setup.options.select_by == "auto") {
-    return metricName(setup.metrics.front());
-  }
-  const MetricRequest asked = parseMetric(setup.options.select_by);
-  if (std::ranges::find(setup.metrics, asked) == setup.metrics.end()) {
-    throw ConfigError(fmt::format("training.select_by: {} is not among the metrics of this run",
-                                  setup.options.select_by),
-                      "add it to evaluation.metrics");
-  }
-  return metricName(asked);
-}
 
 AdamOptions adamOptions(const TrainingOptions& options) {
   return {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay};
 }
 
 }  // namespace
+
+std::string decidingMetric(const TrainingOptions& options, std::span<const MetricRequest> metrics) {
+  if (options.select_by == "auto") {
+    return metricName(metrics.front());
+  }
+  const MetricRequest asked = parseMetric(options.select_by);
+  if (std::ranges::find(metrics, asked) == metrics.end()) {
+    throw ConfigError(fmt::format("training.select_by: {} is not among the metrics of this run",
+                                  options.select_by),
+                      "add it to evaluation.metrics");
+  }
+  return metricName(asked);
+}
 
 std::shared_ptr<const MessagePlan> planMessages(const LinkModel& model, const Dataset& dataset,
                                                 const MessageEdges& messages, bool edge_weights) {
@@ -60,7 +58,38 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
               ? messages_
               : planMessages(model, dataset, messagesAtValid(training), setup_.edge_weights)) {
   invariant(!setup_.metrics.empty(), "a trainer needs a metric to validate by");
-  setup_.options.select_by = deciding(setup_);
+  invariant(model.decoder().choosesViews() == (setup_.chooser != nullptr),
+            "views are chosen where the decoder needs choices, and only there");
+  setup_.options.select_by = decidingMetric(setup_.options, setup_.metrics);
+  if (setup_.chooser) {
+    chooser_ = setup_.chooser->on(messages_);
+    choosePositives();
+  }
+}
+
+// Once for all: each with its own edge left out of the messages, a batch's worth at a time.
+void LinkTrainer::choosePositives() {
+  const std::span<const Edge> edges = batches_.supervision();
+  const bool masked = setup_.options.mask_targets && setup_.chooser->looksAtMessages();
+  const std::size_t block =
+      masked ? static_cast<std::size_t>(setup_.options.batch_size) : std::size_t{16'384};
+  for (std::size_t begin = 0; begin < edges.size(); begin += block) {
+    const auto some = edges.subspan(begin, std::min(block, edges.size() - begin));
+    const auto index = PairIndex::make(some, model_.nodeCount());
+    const ViewChoice choice = masked ? setup_.chooser->on(messages_->without(some))->choose(index)
+                                     : chooser_->choose(index);
+    positive_views_.insert(positive_views_.end(), choice->begin(), choice->end());
+  }
+}
+
+ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
+  auto choice = std::make_shared<std::vector<LayerPair>>();
+  for (const std::uint32_t row : batch.rows) {
+    choice->push_back(positive_views_[row]);
+  }
+  const ViewChoice negative = chooser_->choose(PairIndex::make(batch.negative, model_.nodeCount()));
+  choice->insert(choice->end(), negative->begin(), negative->end());
+  return choice;
 }
 
 TrainingState LinkTrainer::start() const {
@@ -69,18 +98,8 @@ TrainingState LinkTrainer::start() const {
   return {.parameters = std::move(parameters), .adam = std::move(adam)};
 }
 
-std::int64_t LinkTrainer::totalSteps() const {
-  const std::int64_t all =
-      setup_.options.epochs * static_cast<std::int64_t>(batches_.batchesPerEpoch());
-  return setup_.options.max_steps > 0 ? std::min(all, setup_.options.max_steps) : all;
-}
-
-bool LinkTrainer::outOfSteps(const TrainingState& state) const {
-  return setup_.options.max_steps > 0 && state.steps >= setup_.options.max_steps;
-}
-
 MetricSet LinkTrainer::validate(const Parameters& parameters) const {
-  const ModelScorer scorer(model_, parameters, valid_messages_);
+  const ModelScorer scorer(model_, parameters, valid_messages_, setup_.chooser.get());
   return evaluateHeldOut(scorer, training_.valid.positive, training_.valid.negative,
                          setup_.metrics);
 }
@@ -89,7 +108,10 @@ at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& b
                                   StageWatch& stages) const {
   const auto messages =
       setup_.options.mask_targets ? messages_->without(batch.positive) : messages_;
-  const PairBatch pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
+  PairBatch pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
+  if (chooser_) {
+    pairs.choice = choiceFor(batch);
+  }
   stages.ended(stage::kIndex);
   const Noise noise(setup_.seed, static_cast<std::uint64_t>(state.steps));
   const LayerOutputs layers = model_.encode(state.parameters, messages, noise);
@@ -99,8 +121,8 @@ at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& b
   return value;
 }
 
-double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages) {
-  const at::Tensor loss = batchLoss(state, batch, stages);
+double descend(TrainingState& state, const at::Tensor& loss, const TrainingOptions& options,
+               double rate, StageWatch& stages) {
   const std::vector<at::Tensor> slope = gradients(loss, state.parameters.tensors());
   stages.ended(stage::kBackward);
   const double norm = gradientNorm(slope);
@@ -110,10 +132,8 @@ double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatc
                             value, norm),
                 "lower training.lr, or set training.clip", ExitCode::kFailure);
   }
-  const double clip = setup_.options.clip;
-  state.adam.step(state.parameters, slope,
-                  learningRateAt(setup_.options, state.steps, totalSteps()),
-                  clip > 0 && norm > clip ? clip / norm : 1);
+  state.adam.step(state.parameters, slope, rate,
+                  options.clip > 0 && norm > options.clip ? options.clip / norm : 1);
   stages.ended(stage::kOptimizer);
   state.norm_sum += norm;
   state.loss_sum += value;
@@ -121,84 +141,22 @@ double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatc
   return value;
 }
 
-void LinkTrainer::run(TrainingState& state, const std::function<void(const TrainingState&)>& save,
-                      ProgressSink& progress) {
-  ProgressTask task(progress, "training", static_cast<std::uint64_t>(totalSteps()));
-  task.advance(static_cast<std::uint64_t>(state.steps));
-  saved_at_ = state.seconds;
-  while (!state.finished && state.epoch < setup_.options.epochs) {
-    trainEpoch(state, save, task);
-    closeEpoch(state, task);
-    if (state.finished || state.seconds - saved_at_ >= setup_.options.checkpoint_seconds) {
-      saved_at_ = state.seconds;
-      save(state);
-    }
-  }
-  if (!state.finished) {
-    state.finished = true;
-    save(state);
-  }
-}
-
-void LinkTrainer::trainEpoch(TrainingState& state,
-                             const std::function<void(const TrainingState&)>& save,
-                             ProgressTask& task) {
-  batches_.beginEpoch(static_cast<std::uint64_t>(state.epoch));
-  const auto count = static_cast<std::int64_t>(batches_.batchesPerEpoch());
-  while (state.batch < count && !outOfSteps(state)) {
-    if (interruptRequested()) {
-      save(state);
-      throwIfInterrupted();
-    }
-    const Stopwatch watch;
-    step(state, batches_.batch(static_cast<std::size_t>(state.batch)));
-    ++state.batch;
-    state.step_seconds += watch.seconds();
-    state.seconds += watch.seconds();
-    if (setup_.options.checkpoint_seconds > 0 &&
-        state.seconds - saved_at_ >= setup_.options.checkpoint_seconds) {
-      saved_at_ = state.seconds;
-      save(state);
-    }
-    task.advance();
-  }
-}
-
-// Validates where it is due, and decides whether this was the last epoch.
-void LinkTrainer::closeEpoch(TrainingState& state, ProgressTask& task) {
+double LinkTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages) {
   const TrainingOptions& options = setup_.options;
-  const Stopwatch watch;
-  const auto count = static_cast<double>(std::max<std::int64_t>(1, state.batch));
-  const double loss = state.loss_sum / count;
-  const double norm = state.norm_sum / count;
-  const std::int64_t epoch = state.epoch++;
-  state.batch = 0;
-  state.loss_sum = 0;
-  state.norm_sum = 0;
-  const bool last = state.epoch >= options.epochs || outOfSteps(state);
-  if (!last && state.epoch % options.evaluate_every != 0) {
-    return;
-  }
-  CurvePoint point{.epoch = epoch + 1,
-                   .steps = state.steps,
-                   .loss = loss,
-                   .learning_rate = learningRateAt(options, state.steps - 1, totalSteps()),
-                   .gradient_norm = norm,
-                   .valid = validate(state.parameters),
-                   .seconds = 0};
-  const double value = point.valid.at(options.select_by);
-  if (!state.best.defined() || value > state.best_value) {
-    state.best = state.parameters.flat().clone();
-    state.best_value = value;
-    state.best_epoch = epoch + 1;
-  }
-  state.seconds += watch.seconds();
-  point.seconds = state.seconds;
-  state.curve.push_back(std::move(point));
-  task.remark(fmt::format("loss {:.4f}, valid {} {:.4f} (best {:.4f})", loss, options.select_by,
-                          value, state.best_value));
-  const bool tired = options.patience > 0 && epoch + 1 - state.best_epoch >= options.patience;
-  state.finished = last || tired;
+  const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+  return descend(state, batchLoss(state, batch, stages), options, rate, stages);
+}
+
+void LinkTrainer::run(TrainingState& state, const SaveState& save, ProgressSink& progress) {
+  EpochLoop(*this, batches_, setup_.options).run(state, "training", save, progress);
+}
+
+void LinkTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
+  std::ignore = step(state, batch);
+}
+
+MetricSet LinkTrainer::validated(const TrainingState& state) const {
+  return validate(state.parameters);
 }
 
 }  // namespace edgewise

@@ -9,6 +9,7 @@
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/run_estimate.h"
+#include "edgewise/training/search_trainer.h"
 #include "edgewise/training/tensor_file.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
@@ -16,6 +17,7 @@
 #include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
 #include "training/run_parts.h"
+#include "training/view_use.h"
 
 namespace edgewise {
 namespace {
@@ -72,24 +74,26 @@ class ModelRun {
         folder_(std::move(folder)),
         progress_(progress),
         model_(makeModel(dataset, options)),
-        messages_(detail::messagesOf(split, options)) {}
+        messages_(detail::messagesOf(split, options)),
+        name_(runName(options, dataset, split)) {}
 
   RunMetrics train() {
-    LinkTrainer trainer(
-        model_, dataset_, split_.training,
-        {.options = options_.training,
-         .seed = static_cast<std::uint64_t>(options_.seed),
-         .edge_weights = options_.network.edge_weights,
-         .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative)});
-    TrainingState state = trainer.start();
-    const std::string name = runName(options_, dataset_, split_);
-    const std::filesystem::path checkpoint = folder_ / kCheckpointFile;
-    std::error_code ignored;
-    if (std::filesystem::exists(checkpoint, ignored)) {
-      loadState(checkpoint, state, name);
+    const TrainingEdges training = prepareEdges();
+    std::optional<PhaseTime> search;
+    if (model_.selector() != nullptr) {
+      search = searchViews(training);
+    } else if (model_.decoder().choosesViews()) {
+      chooser_ =
+          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
+                            dataset_.direction == Direction::kUndirected);
     }
-    trainer.run(
-        state, [&](const TrainingState& now) { saveState(checkpoint, now, name); }, progress_);
+    LinkTrainer trainer(model_, dataset_, training, applySetup());
+    TrainingState state = trainer.start();
+    if (search && options_.network.selector.apply == "finetune") {
+      state.parameters.flat().copy_(search_weights_.flat());
+    }
+    continueFrom(kCheckpointFile, state);
+    trainer.run(state, saver(kCheckpointFile), progress_);
     state.parameters.flat().copy_(state.best);
     storeModel(state.parameters);
     writeFileAtomically(folder_ / kCurvesFile, curvesText(state));
@@ -97,31 +101,134 @@ class ModelRun {
     run.learning->epochs = state.epoch;
     run.learning->best_epoch = state.best_epoch;
     run.learning->steps = state.steps;
-    run.time.emplace_back("apply_s", state.seconds);
-    run.time.emplace_back(
-        "apply_step_ms",
-        1000 * state.step_seconds / static_cast<double>(std::max<std::int64_t>(1, state.steps)));
+    if (search) {
+      run.apply = options_.network.selector.apply;
+      addTime(run, "search", *search);
+    }
+    addTime(run, "apply", timeOf(state));
     return run;
   }
 
   RunMetrics evaluate() {
-    Parameters parameters =
-        Parameters::initial(model_.layout(), static_cast<std::uint64_t>(options_.seed));
     const TensorFile file = TensorFile::read(folder_ / kModelFile);
-    for (const ParameterLayout::Entry& entry : model_.layout().entries()) {
-      parameters.flat()
-          .narrow(0, entry.offset, entry.size)
-          .copy_(file.tensor(entry.name, entry.shape).reshape({-1}));
+    const Parameters parameters = readParameters(file, "", model_.layout());
+    if (model_.selector() != nullptr) {
+      chooser_ = makeSelectorChooser(model_, readParameters(file, kSearchPrefix, model_.layout()),
+                                     readParameters(file, "", model_.selectorLayout()));
+    } else if (model_.decoder().choosesViews()) {
+      chooser_ =
+          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
+                            dataset_.direction == Direction::kUndirected);
     }
     return measure(parameters);
   }
 
  private:
+  // Parameters of the encoder that the selector looks through, in the model's file.
+  static constexpr const char* kSearchPrefix = "search.";
+
+  struct PhaseTime {
+    double seconds = 0;
+    double step_ms = 0;
+  };
+
+  static PhaseTime timeOf(const TrainingState& state) {
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, state.steps));
+    return {state.seconds, 1000 * state.step_seconds / steps};
+  }
+
+  static void addTime(RunMetrics& run, const std::string& phase, const PhaseTime& time) {
+    run.time.emplace_back(phase + "_s", time.seconds);
+    run.time.emplace_back(phase + "_step_ms", time.step_ms);
+  }
+
+  // What training may see; a search that learns from validation edges leaves the other half to
+  // choose the epoch by.
+  [[nodiscard]] TrainingEdges prepareEdges() {
+    TrainingEdges training = split_.training;
+    const SelectorOptions& selector = options_.network.selector;
+    if (selector.searches() && selector.holdout == "valid") {
+      HalvedValid halves = halveValid(training.valid, static_cast<std::uint64_t>(options_.seed));
+      if (halves.upper.empty()) {
+        throw DataError("one validation edge cannot be shared by selector and model",
+                        "set selector.holdout=rotate, or a larger split.valid");
+      }
+      upper_ = std::move(halves.upper);
+      training.valid = std::move(halves.selection);
+    }
+    return training;
+  }
+
+  [[nodiscard]] TrainerSetup plainSetup() const {
+    return {
+        .options = options_.training,
+        .seed = static_cast<std::uint64_t>(options_.seed),
+        .edge_weights = options_.network.edge_weights,
+        .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative)};
+  }
+
+  [[nodiscard]] TrainerSetup applySetup() const {
+    TrainerSetup setup = plainSetup();
+    setup.chooser = chooser_;
+    const SelectorOptions& selector = options_.network.selector;
+    if (selector.searches() && selector.apply == "finetune") {
+      setup.options.learning_rate = selector.apply_rate;
+    }
+    return setup;
+  }
+
+  void continueFrom(const char* file, TrainingState& state) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder_ / file, ignored)) {
+      loadState(folder_ / file, state, name_);
+    }
+  }
+
+  [[nodiscard]] SaveState saver(const char* file) const {
+    return [this, path = folder_ / file](const TrainingState& now) { saveState(path, now, name_); };
+  }
+
+  // The search phase; leaves the chooser and the weights it was found with.
+  PhaseTime searchViews(const TrainingEdges& training) {
+    SearchTrainer trainer(
+        model_, dataset_, training,
+        {.trainer = plainSetup(), .selector = options_.network.selector, .upper = upper_});
+    TrainingState state = trainer.start();
+    continueFrom(kSearchFile, state);
+    trainer.run(state, saver(kSearchFile), progress_);
+    state.parameters.flat().copy_(state.best);
+    state.selector->parameters.flat().copy_(state.selector->best);
+    search_weights_ = state.parameters.clone();
+    selector_weights_ = state.selector->parameters.clone();
+    chooser_ = makeSelectorChooser(model_, search_weights_.clone(), selector_weights_.clone());
+    return timeOf(state);
+  }
+
+  [[nodiscard]] static Parameters readParameters(const TensorFile& file, const std::string& prefix,
+                                                 const ParameterLayout& layout) {
+    Parameters parameters = Parameters::initial(layout, 0);
+    for (const ParameterLayout::Entry& entry : layout.entries()) {
+      parameters.flat()
+          .narrow(0, entry.offset, entry.size)
+          .copy_(file.tensor(prefix + entry.name, entry.shape).reshape({-1}));
+    }
+    return parameters;
+  }
+
+  static void addTensors(const Parameters& parameters, const ParameterLayout& layout,
+                         const std::string& prefix, std::vector<NamedTensor>& tensors) {
+    std::size_t i = 0;
+    for (const ParameterLayout::Entry& entry : layout.entries()) {
+      tensors.push_back({prefix + entry.name, parameters.tensors()[i++]});
+    }
+  }
+
   void storeModel(const Parameters& parameters) const {
     std::vector<NamedTensor> tensors;
-    std::size_t i = 0;
-    for (const ParameterLayout::Entry& entry : model_.layout().entries()) {
-      tensors.push_back({entry.name, parameters.tensors()[i++]});
+    addTensors(parameters, model_.layout(), "", tensors);
+    if (model_.selector() != nullptr) {
+      addTensors(search_weights_, model_.layout(), kSearchPrefix, tensors);
+      addTensors(selector_weights_, model_.selectorLayout(), "", tensors);
     }
     writeTensors(folder_ / kModelFile, tensors,
                  {{"format", "edgewise"},
@@ -136,8 +243,8 @@ class ModelRun {
     run.selector = options_.network.selector.kind;
     run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
     const Stopwatch watch;
-    const ModelScorer at_valid(model_, parameters, plan(messages_.at_valid));
-    const ModelScorer at_test(model_, parameters, plan(messages_.at_test));
+    const ModelScorer at_valid(model_, parameters, plan(messages_.at_valid), chooser_.get());
+    const ModelScorer at_test(model_, parameters, plan(messages_.at_test), chooser_.get());
     const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
     const detail::HeldOut test = detail::heldOutTest(split_, messages_);
     run.valid =
@@ -147,9 +254,23 @@ class ModelRun {
     run.test = std::move(tested.metrics);
     run.test_scores = std::move(tested.scores);
     run.by_view = measureViews(at_valid, at_test, valid, test);
+    noteChoices(at_test, test, run);
     run.time.emplace_back("eval_s", watch.seconds());
     run.peak_bytes = peakMemoryBytes();
     return run;
+  }
+
+  void noteChoices(const ModelScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
+    const std::vector<LayerPair> views = scorer.viewsOf(detail::pairsOf(test));
+    if (views.empty()) {
+      return;
+    }
+    run.views = detail::summariseViews(views, model_.encoder().depth(), test.positive, dataset_);
+    for (const LayerPair& view : views) {
+      run.test_views.push_back(
+          {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1});
+    }
+    writeFileAtomically(folder_ / kViewsFile, detail::viewsText(*run.views));
   }
 
   // Every view's validation, and the test of the best alone.
@@ -201,6 +322,12 @@ class ModelRun {
   ProgressSink& progress_;
   LinkModel model_;
   detail::RunMessages messages_;
+  std::string name_;
+  // Where views are chosen by pair; what a search found.
+  std::shared_ptr<const ViewChooser> chooser_;
+  EdgeTable upper_;
+  Parameters search_weights_;
+  Parameters selector_weights_;
 };
 
 }  // namespace
@@ -226,6 +353,7 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
 void finishModelRun(const std::filesystem::path& folder) {
   std::error_code ignored;
   std::filesystem::remove(folder / kCheckpointFile, ignored);
+  std::filesystem::remove(folder / kSearchFile, ignored);
 }
 
 RunMetrics evaluateModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,

@@ -22,10 +22,28 @@ void appendScores(const at::Tensor& logits, std::vector<double>& out) {
 }  // namespace
 
 ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,
-                         const std::shared_ptr<const MessagePlan>& messages)
+                         const std::shared_ptr<const MessagePlan>& messages,
+                         const ViewChooser* chooser)
     : model_(model), parameters_(parameters) {
   const WithoutGradients guard;
+  if (chooser != nullptr) {
+    chooser_ = chooser->on(messages);
+  }
   layers_ = model.encode(parameters, messages, Noise());
+}
+
+ViewChoice ModelScorer::choiceFor(const std::shared_ptr<const PairIndex>& pairs) const {
+  return chooser_ ? chooser_->choose(pairs) : nullptr;
+}
+
+std::vector<LayerPair> ModelScorer::viewsOf(std::span<const Edge> pairs) const {
+  std::vector<LayerPair> views;
+  for (std::size_t begin = 0; chooser_ && begin < pairs.size(); begin += kBlock) {
+    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
+    const ViewChoice choice = choiceFor(PairIndex::make(block, model_.nodeCount()));
+    views.insert(views.end(), choice->begin(), choice->end());
+  }
+  return views;
 }
 
 std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink& progress) const {
@@ -37,7 +55,7 @@ std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink
     throwIfInterrupted();
     const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
     const auto index = PairIndex::make(block, model_.nodeCount());
-    appendScores(model_.decoder().logits(parameters_, layers_, index), scores);
+    appendScores(model_.decoder().logits(parameters_, layers_, index, choiceFor(index)), scores);
     task.advance(block.size());
   }
   return scores;

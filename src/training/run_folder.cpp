@@ -27,16 +27,10 @@ constexpr std::string_view kOptionsFile = "options.json";
 constexpr int kFolderFormat = 1;
 
 // All a run may leave in its folder; only these are ever removed.
-constexpr std::array<std::string_view, 10> kRunFiles = {"options.json",
-                                                        "metrics.json",
-                                                        "curves.csv",
-                                                        "views.csv",
-                                                        "log.txt",
-                                                        "model.safetensors",
-                                                        "checkpoint.safetensors",
-                                                        "report.html",
-                                                        "summary.json",
-                                                        "test_scores.csv"};
+constexpr std::array<std::string_view, 11> kRunFiles = {
+    "options.json",      "metrics.json",           "curves.csv",  "views.csv",    "log.txt",
+    "model.safetensors", "checkpoint.safetensors", "report.html", "summary.json", "test_scores.csv",
+    "search.safetensors"};
 
 bool isDirectory(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -221,17 +215,19 @@ nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {
 }
 
 void RunFolder::writeScores(const Dataset& dataset, const TestEdges& test,
-                            std::span<const double> scores) const {
+                            std::span<const double> scores, std::span<const HopPair> views) const {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return scores[i]; });
   AtomicFile file(path_ / "test_scores.csv");
-  file.write("source,target,link,score\n");
+  file.write(views.empty() ? "source,target,link,score\n"
+                           : "source,target,link,score,hops_source,hops_target\n");
   for (const std::size_t i : order) {
     const bool link = i < test.positive.size();
     const Edge pair = link ? test.positive.edges[i] : test.negative.edges[i - test.positive.size()];
-    file.write(fmt::format("{},{},{},{}\n", csvField(dataset.nodeLabel(pair.src)),
+    file.write(fmt::format("{},{},{},{}", csvField(dataset.nodeLabel(pair.src)),
                            csvField(dataset.nodeLabel(pair.dst)), link ? 1 : 0, scores[i]));
+    file.write(views.empty() ? "\n" : fmt::format(",{},{}\n", views[i].source, views[i].target));
   }
   file.commit();
 }

@@ -13,15 +13,27 @@ nlohmann::ordered_json pairsJson(const std::vector<std::pair<std::string, double
   return json;
 }
 
-nlohmann::ordered_json viewsJson(const ViewMetrics& views) {
+// depth x depth values as a list of rows.
+nlohmann::ordered_json matrixJson(const std::vector<double>& values, std::size_t depth) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < views.depth; ++i) {
-    rows.push_back(std::vector<double>(
-        views.valid.begin() + static_cast<std::ptrdiff_t>(i * views.depth),
-        views.valid.begin() + static_cast<std::ptrdiff_t>((i + 1) * views.depth)));
+  for (std::size_t i = 0; i < depth; ++i) {
+    rows.push_back(
+        std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(i * depth),
+                            values.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth)));
   }
+  return rows;
+}
+
+nlohmann::ordered_json useJson(const ViewUse& use) {
+  return {{"test_positive", matrixJson(use.test_positive, use.depth)},
+          {"test_negative", matrixJson(use.test_negative, use.depth)},
+          {"effective", use.effective},
+          {"agreement", pairsJson(use.agreement)}};
+}
+
+nlohmann::ordered_json viewsJson(const ViewMetrics& views) {
   return {{"metric", views.metric},
-          {"valid", rows},
+          {"valid", matrixJson(views.valid, views.depth)},
           {"best", {views.best.source, views.best.target}},
           {"best_test", views.best_test.toJson()}};
 }
@@ -42,7 +54,7 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["data_hash"] = data_hash;
   json["model"] = model;
   json["selector"] = selector;
-  json["apply"] = nullptr;
+  json["apply"] = apply.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(apply);
   json["recipe"] = recipe.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(recipe);
   json["seed"] = seed;
   json["device"] = device;
@@ -65,6 +77,9 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["test"] = test.toJson();
   if (learning) {
     json["learning"] = learningJson(*learning);
+  }
+  if (views) {
+    json["views"] = useJson(*views);
   }
   if (by_view) {
     json["by_view"] = viewsJson(*by_view);

@@ -42,8 +42,8 @@ struct StageResult {
 };
 // All metrics of the run for one stage.
 [[nodiscard]] StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
-                                      const EvaluationOptions& options, const HeldOut& held_out,
-                                      ProgressSink& progress);
+                                        const EvaluationOptions& options, const HeldOut& held_out,
+                                        ProgressSink& progress);
 
 // The positives, then the negatives.
 [[nodiscard]] std::vector<Edge> pairsOf(const HeldOut& held_out);

@@ -61,6 +61,14 @@ void readProgress(const nlohmann::ordered_json& json, TrainingState& state) {
   }
 }
 
+void loadSelector(const TensorFile& file, std::int64_t steps, SelectorState& state) {
+  const std::int64_t size = state.parameters.size();
+  state.parameters.flat().copy_(file.tensor("selector.parameters", {size}));
+  state.adam.restore(file.tensor("selector.adam.first", {size}),
+                     file.tensor("selector.adam.second", {size}), steps);
+  state.best = file.has("selector.best") ? file.tensor("selector.best", {size}) : at::Tensor();
+}
+
 }  // namespace
 
 void saveState(const std::filesystem::path& path, const TrainingState& state,
@@ -70,6 +78,14 @@ void saveState(const std::filesystem::path& path, const TrainingState& state,
                                       {"adam.second", state.adam.secondMoment()}};
   if (state.best.defined()) {
     tensors.push_back({"best", state.best});
+  }
+  if (state.selector) {
+    tensors.push_back({"selector.parameters", state.selector->parameters.flat()});
+    tensors.push_back({"selector.adam.first", state.selector->adam.firstMoment()});
+    tensors.push_back({"selector.adam.second", state.selector->adam.secondMoment()});
+    if (state.selector->best.defined()) {
+      tensors.push_back({"selector.best", state.selector->best});
+    }
   }
   writeTensors(path, tensors, {{"run", run}, {"progress", progressJson(state).dump()}});
 }
@@ -87,6 +103,9 @@ void loadState(const std::filesystem::path& path, TrainingState& state, const st
     state.parameters.flat().copy_(file.tensor("parameters", {size}));
     state.adam.restore(file.tensor("adam.first", {size}), file.tensor("adam.second", {size}),
                        progress.at("adam_steps"));
+    if (state.selector) {
+      loadSelector(file, progress.at("selector_steps"), *state.selector);
+    }
     state.best = file.has("best") ? file.tensor("best", {size}) : at::Tensor();
   } catch (const nlohmann::json::exception& error) {
     throw DataError(FilePlace{path}, fmt::format("is damaged ({})", error.what()),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -66,6 +67,10 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
                           .dropout = options.encoder.dropout,
                           .predictor = options.predictor},
                          layout_);
+  if (options.selector.searches()) {
+    selector_ = std::make_unique<ViewSelector>(options.selector, encoder_->depth(),
+                                               encoder_->width(), selector_layout_);
+  }
 }
 
 LayerOutputs LinkModel::encode(const Parameters& parameters,
@@ -78,6 +83,15 @@ at::Tensor LinkModel::loss(const Parameters& parameters,
                            const std::shared_ptr<const MessagePlan>& messages,
                            const PairBatch& batch, const Noise& noise) const {
   return decoder_->loss(parameters, encode(parameters, messages, noise), batch, noise);
+}
+
+at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 const PairBatch& batch, const Noise& noise,
+                                 double temperature) const {
+  const LayerOutputs layers = encode(parameters, messages, noise);
+  const at::Tensor z = selector_->mixture(selector, layers, batch.pairs, temperature);
+  return binaryCrossEntropy(decoder_->predict(parameters, z, noise), batch.labels);
 }
 
 }  // namespace edgewise

@@ -18,6 +18,8 @@ namespace edgewise {
 struct EdgeBatch {
   std::vector<Edge> positive;
   std::vector<Edge> negative;
+  // Where the positives stand among the supervision edges.
+  std::vector<std::uint32_t> rows = {};
 };
 
 struct BatchOptions {
@@ -32,12 +34,19 @@ class BatchStream {
               std::uint64_t seed);
 
   [[nodiscard]] std::size_t batchesPerEpoch() const;
+  [[nodiscard]] std::span<const Edge> supervision() const { return supervision_; }
   [[nodiscard]] std::size_t supervisionCount() const { return supervision_.size(); }
   // Sets the order of an epoch; batches come from it until the next call.
   void beginEpoch(std::uint64_t epoch);
   [[nodiscard]] EdgeBatch batch(std::size_t number) const;
+  // A batch of any epoch, at the cost of that epoch's order.
+  [[nodiscard]] EdgeBatch batchOf(std::uint64_t epoch, std::size_t number) const;
 
  private:
+  [[nodiscard]] std::vector<std::uint32_t> orderOf(std::uint64_t epoch) const;
+  [[nodiscard]] EdgeBatch cut(std::span<const std::uint32_t> order, std::uint64_t epoch,
+                              std::size_t number) const;
+
   std::vector<Edge> supervision_;
   BatchOptions options_;
   std::uint64_t seed_;

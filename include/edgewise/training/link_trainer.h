@@ -2,7 +2,6 @@
 // encoded at every step, the best epoch by validation kept. It is handed training edges alone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,11 +11,13 @@
 #include "edgewise/data/link_split.h"
 #include "edgewise/evaluation/metric_set.h"
 #include "edgewise/training/batch_stream.h"
+#include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/stage_watch.h"
 #include "edgewise/training/training_options.h"
 #include "edgewise/training/training_state.h"
 #include "edgewise/util/progress.h"
 #include "edgewise/views/link_model.h"
+#include "edgewise/views/view_chooser.h"
 
 namespace edgewise {
 
@@ -27,19 +28,32 @@ struct TrainerSetup {
   bool edge_weights = true;
   // Reported on validation edges at every evaluation; the first, or options.select_by, decides.
   std::vector<MetricRequest> metrics;
+  // Where the model's decoder needs choices.
+  std::shared_ptr<const ViewChooser> chooser = nullptr;
 };
 
-class LinkTrainer {
+// The metric by whose validation the best epoch is kept. Throws ConfigError for one that is not
+// reported.
+[[nodiscard]] std::string decidingMetric(const TrainingOptions& options,
+                                         std::span<const MetricRequest> metrics);
+
+// One step of the model's weights down the gradient of `loss`, at `rate` and clipped by the
+// options; counts in the state. Returns the loss. Throws Error when loss or gradient are not
+// finite.
+double descend(TrainingState& state, const at::Tensor& loss, const TrainingOptions& options,
+               double rate, StageWatch& stages = unwatched());
+
+class LinkTrainer final : public Learner {
  public:
   LinkTrainer(const LinkModel& model, const Dataset& dataset, const TrainingEdges& training,
               TrainerSetup setup);
 
   // A run that has not begun.
   [[nodiscard]] TrainingState start() const;
-  // Trains from where the state stands to the end. `save` is called with states worth keeping:
-  // every now and then, at the end, and before InterruptedError is thrown after Ctrl-C.
-  void run(TrainingState& state, const std::function<void(const TrainingState&)>& save,
-           ProgressSink& progress = silentProgress());
+  // Trains from where the state stands to the end.
+  void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
+  void learn(TrainingState& state, const EdgeBatch& batch) override;
+  [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
 
   // One step on a batch: forward, backward, update. Returns the loss. For benchmarks and `run`.
   // Its stages begin with kIndex.
@@ -51,11 +65,8 @@ class LinkTrainer {
   // Of a batch, with what its gradient needs.
   [[nodiscard]] at::Tensor batchLoss(const TrainingState& state, const EdgeBatch& batch,
                                      StageWatch& stages) const;
-  [[nodiscard]] std::int64_t totalSteps() const;
-  [[nodiscard]] bool outOfSteps(const TrainingState& state) const;
-  void trainEpoch(TrainingState& state, const std::function<void(const TrainingState&)>& save,
-                  ProgressTask& task);
-  void closeEpoch(TrainingState& state, ProgressTask& task);
+  void choosePositives();
+  [[nodiscard]] ViewChoice choiceFor(const EdgeBatch& batch) const;
 
   const LinkModel& model_;
   const TrainingEdges& training_;
@@ -64,7 +75,9 @@ class LinkTrainer {
   std::shared_ptr<const MessagePlan> messages_;
   // While validating; the same plan unless validation nodes bring edges of their own.
   std::shared_ptr<const MessagePlan> valid_messages_;
-  double saved_at_ = 0;
+  // Where the decoder needs choices: on messages_, and what was chosen for the supervision edges.
+  std::unique_ptr<BoundChooser> chooser_;
+  std::vector<LayerPair> positive_views_;
 };
 
 // The message graph as this model's encoder aggregates it. Messages go both ways along directed

@@ -14,6 +14,8 @@ namespace edgewise {
 
 // Names of the files in a run's folder.
 inline constexpr const char* kCheckpointFile = "checkpoint.safetensors";
+inline constexpr const char* kSearchFile = "search.safetensors";
+inline constexpr const char* kViewsFile = "views.csv";
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kCurvesFile = "curves.csv";
 

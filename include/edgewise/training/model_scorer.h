@@ -6,14 +6,17 @@
 #include "edgewise/evaluation/link_evaluation.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/views/link_model.h"
+#include "edgewise/views/view_chooser.h"
 
 namespace edgewise {
 
 class ModelScorer final : public LinkScorer {
  public:
-  // Encodes once, without noise. Refers to the model and the parameters.
+  // Encodes once, without noise. Refers to the model and the parameters. `chooser` is there where
+  // the model's decoder needs choices.
   ModelScorer(const LinkModel& model, const Parameters& parameters,
-              const std::shared_ptr<const MessagePlan>& messages);
+              const std::shared_ptr<const MessagePlan>& messages,
+              const ViewChooser* chooser = nullptr);
 
   [[nodiscard]] std::vector<double> score(std::span<const Edge> pairs,
                                           ProgressSink& progress) const override;
@@ -21,10 +24,15 @@ class ModelScorer final : public LinkScorer {
                     ProgressSink& progress) const override;
   // scores[view][pair] where the decoder scores views apart; else empty.
   [[nodiscard]] std::vector<std::vector<double>> scoreByView(std::span<const Edge> pairs) const;
+  // The views chosen for these pairs; empty where none are chosen.
+  [[nodiscard]] std::vector<LayerPair> viewsOf(std::span<const Edge> pairs) const;
 
  private:
+  [[nodiscard]] ViewChoice choiceFor(const std::shared_ptr<const PairIndex>& pairs) const;
+
   const LinkModel& model_;
   const Parameters& parameters_;
+  std::unique_ptr<BoundChooser> chooser_;
   LayerOutputs layers_;
 };
 

@@ -41,9 +41,10 @@ class RunFolder {
   // Throws DataError when missing or damaged.
   [[nodiscard]] nlohmann::ordered_json readJson(std::string_view name) const;
 
-  // test_scores.csv: every scored test pair in the user's ids, best first.
-  void writeScores(const Dataset& dataset, const TestEdges& test,
-                   std::span<const double> scores) const;
+  // test_scores.csv: every scored test pair in the user's ids, best first, with the views chosen
+  // for them where there are any.
+  void writeScores(const Dataset& dataset, const TestEdges& test, std::span<const double> scores,
+                   std::span<const HopPair> views) const;
 
   // Adds a line with the time to log.txt. A log that cannot be written never stops a run.
   void log(std::string_view line);

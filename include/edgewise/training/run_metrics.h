@@ -40,6 +40,19 @@ struct ViewMetrics {
   MetricSet best_test;
 };
 
+// Which views were chosen for the test pairs, where views are chosen by pair.
+struct ViewUse {
+  std::size_t depth = 0;
+  // Shares, depth x depth, hops around the source slowest.
+  std::vector<double> test_positive;
+  std::vector<double> test_negative;
+  // exp of the entropy of the positives' shares, (i, j) and (j, i) taken together where pairs have
+  // no direction: how many views are really in use.
+  double effective = 0;
+  // Of the test positives of each known class, the share whose view is one the class is told by.
+  std::vector<std::pair<std::string, double>> agreement;
+};
+
 // What learning took.
 struct LearningSummary {
   std::string input;
@@ -55,6 +68,7 @@ struct RunMetrics {
   std::string model;
   std::string selector = "none";
   std::string recipe;
+  std::string apply;
   std::uint64_t seed = 0;
   std::string device = "cpu";
   int threads = 1;
@@ -66,6 +80,9 @@ struct RunMetrics {
   std::vector<double> test_scores;
   std::optional<LearningSummary> learning;
   std::optional<ViewMetrics> by_view;
+  std::optional<ViewUse> views;
+  // The views chosen for the pairs of test_scores; not part of the JSON.
+  std::vector<HopPair> test_views;
   // Stage name ("load_s", "score_s") and seconds.
   std::vector<std::pair<std::string, double>> time;
   // The process's high-water mark when the run ended.

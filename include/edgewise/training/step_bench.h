@@ -114,9 +114,9 @@ struct BenchSubject {
 };
 
 // A step of LinkTrainer, the drawing of its batch included; full batches alone. Products count at
-// the best rate that was seen. Streams count at the rate of arrays as large as a layer's output, and
-// gathers at that of this graph's neighbours, so that small graphs are held to the speed of caches.
-// Throws ConfigError for options that cannot be trained or counted.
+// the best rate that was seen. Streams count at the rate of arrays as large as a layer's output,
+// and gathers at that of this graph's neighbours, so that small graphs are held to the speed of
+// caches. Throws ConfigError for options that cannot be trained or counted.
 [[nodiscard]] StepMeasurement measureTrainStep(const BenchSubject& subject,
                                                const MachineRates& machine,
                                                const BenchEffort& effort,

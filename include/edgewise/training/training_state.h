@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,18 @@ struct CurvePoint {
   double seconds = 0;
 };
 
+// The selector's side of a search.
+struct SelectorState {
+  Parameters parameters;
+  Adam adam;
+  // Of the epoch that validated best.
+  at::Tensor best = {};
+};
+
 struct TrainingState {
   Parameters parameters;
   Adam adam;
+  std::optional<SelectorState> selector = std::nullopt;
   // Where the next step stands.
   std::int64_t epoch = 0;
   std::int64_t batch = 0;

@@ -11,6 +11,7 @@
 #include "edgewise/nn/predictor.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/decoder.h"
+#include "edgewise/views/view_selector.h"
 
 namespace edgewise {
 
@@ -41,6 +42,9 @@ class LinkModel {
   [[nodiscard]] const ParameterLayout& layout() const { return layout_; }
   [[nodiscard]] const Encoder& encoder() const { return *encoder_; }
   [[nodiscard]] const Decoder& decoder() const { return *decoder_; }
+  // Null unless views are chosen by a selector; its parameters have a layout of their own.
+  [[nodiscard]] const ViewSelector* selector() const { return selector_.get(); }
+  [[nodiscard]] const ParameterLayout& selectorLayout() const { return selector_layout_; }
   [[nodiscard]] std::size_t nodeCount() const { return nodes_; }
   // What nodes bring, in words: "1433 features", "a learned embedding of 64".
   [[nodiscard]] const std::string& inputText() const { return input_text_; }
@@ -53,9 +57,17 @@ class LinkModel {
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const PairBatch& batch, const Noise& noise) const;
 
+  // The loss of the search: every pair by the mixture of its views that the selector makes.
+  [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
+                                      const std::shared_ptr<const MessagePlan>& messages,
+                                      const PairBatch& batch, const Noise& noise,
+                                      double temperature) const;
+
  private:
   std::size_t nodes_;
   ParameterLayout layout_;
+  ParameterLayout selector_layout_;
+  std::unique_ptr<ViewSelector> selector_;
   std::string input_text_;
   std::unique_ptr<Encoder> encoder_;
   std::unique_ptr<Decoder> decoder_;

@@ -1,0 +1,59 @@
+// The loop around a training step: epochs of batches, validation, the best epoch, patience,
+// checkpoints, Ctrl-C. What a step does is the learner's business.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "edgewise/evaluation/metric_set.h"
+#include "edgewise/training/batch_stream.h"
+#include "edgewise/training/training_options.h"
+#include "edgewise/training/training_state.h"
+#include "edgewise/util/progress.h"
+
+namespace edgewise {
+
+class Learner {
+ public:
+  Learner() = default;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+  Learner(Learner&&) = delete;
+  Learner& operator=(Learner&&) = delete;
+  virtual ~Learner() = default;
+
+  // One step on the batch that state.epoch and state.batch name; moves the parameters and counts in
+  // state.steps, loss_sum and norm_sum.
+  virtual void learn(TrainingState& state, const EdgeBatch& batch) = 0;
+  [[nodiscard]] virtual MetricSet validated(const TrainingState& state) const = 0;
+};
+
+// Called with states worth keeping: every now and then, at the end, and before InterruptedError is
+// thrown after Ctrl-C.
+using SaveState = std::function<void(const TrainingState&)>;
+
+class EpochLoop {
+ public:
+  // `options.select_by` names the deciding metric. Refers to learner and batches.
+  EpochLoop(Learner& learner, BatchStream& batches, TrainingOptions options);
+
+  // From where the state stands to the end.
+  void run(TrainingState& state, std::string_view label, const SaveState& save,
+           ProgressSink& progress);
+
+ private:
+  [[nodiscard]] bool outOfSteps(const TrainingState& state) const;
+  void trainEpoch(TrainingState& state, const SaveState& save, ProgressTask& task);
+  void closeEpoch(TrainingState& state, ProgressTask& task) const;
+  void keepBest(TrainingState& state, double value, std::int64_t epoch) const;
+
+  Learner& learner_;
+  BatchStream& batches_;
+  TrainingOptions options_;
+  double saved_at_ = 0;
+};
+
+// Steps of a whole run: all epochs, or fewer when options.max_steps says so.
+[[nodiscard]] std::int64_t plannedSteps(const TrainingOptions& options, const BatchStream& batches);
+
+}  // namespace edgewise

@@ -1,0 +1,171 @@
+#include "edgewise/training/search_trainer.h"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "edgewise/ops/gradients.h"
+#include "edgewise/training/model_scorer.h"
+#include "edgewise/util/error.h"
+#include "edgewise/util/rng.h"
+#include "edgewise/views/bilevel.h"
+
+namespace edgewise {
+namespace {
+
+BatchOptions batchOptions(const TrainingOptions& options) {
+  return {.batch_size = static_cast<std::size_t>(options.batch_size),
+          .negatives_per_positive = static_cast<std::size_t>(options.negatives)};
+}
+
+// Training edges as the upper level sees them.
+TrainingEdges upperEdges(const TrainingEdges& training, const EdgeTable& upper) {
+  TrainingEdges edges{.message = training.message,
+                      .supervision = training.supervision,
+                      .valid = {},
+                      .revealed_at_valid = {}};
+  if (!upper.empty()) {
+    edges.supervision.table = upper;
+  }
+  return edges;
+}
+
+double orElse(double value, double fallback) { return value >= 0 ? value : fallback; }
+
+constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
+
+}  // namespace
+
+SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
+                             const TrainingEdges& training, SearchSetup setup)
+    : model_(model),
+      training_(training),
+      setup_(std::move(setup)),
+      batches_(dataset, training, batchOptions(setup_.trainer.options), setup_.trainer.seed),
+      upper_(dataset, upperEdges(training, setup_.upper), batchOptions(setup_.trainer.options),
+             setup_.trainer.seed ^ kUpperSeed),
+      messages_(planMessages(model, dataset, training.message, setup_.trainer.edge_weights)),
+      valid_messages_(training.revealed_at_valid.table.empty()
+                          ? messages_
+                          : planMessages(model, dataset, messagesAtValid(training),
+                                         setup_.trainer.edge_weights)) {
+  invariant(model.selector() != nullptr, "a search needs a selector");
+  TrainingOptions& options = setup_.trainer.options;
+  options.select_by = decidingMetric(options, setup_.trainer.metrics);
+  options.epochs = setup_.selector.epochs;
+}
+
+TrainingState SearchTrainer::start() const {
+  const std::uint64_t seed = setup_.trainer.seed;
+  const TrainingOptions& options = setup_.trainer.options;
+  Parameters weights = Parameters::initial(model_.layout(), seed);
+  Adam adam(weights,
+            {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay});
+  Parameters selector = Parameters::initial(model_.selectorLayout(), seed);
+  Adam selector_adam(selector,
+                     {.learning_rate = orElse(setup_.selector.learning_rate, options.learning_rate),
+                      .beta1 = setup_.selector.beta1});
+  return {.parameters = std::move(weights),
+          .adam = std::move(adam),
+          .selector = SelectorState{std::move(selector), std::move(selector_adam)}};
+}
+
+void SearchTrainer::run(TrainingState& state, const SaveState& save, ProgressSink& progress) {
+  TrainingOptions options = setup_.trainer.options;
+  EpochLoop(*this, batches_, std::move(options)).run(state, "searching", save, progress);
+}
+
+double SearchTrainer::temperatureAt(std::int64_t step) const {
+  const double start = setup_.selector.temperature_start;
+  const double end = setup_.selector.temperature;
+  const auto total = static_cast<double>(
+      std::max<std::int64_t>(1, plannedSteps(setup_.trainer.options, batches_)));
+  return start * std::pow(end / start, std::min(1.0, static_cast<double>(step) / total));
+}
+
+// Held-out edges in a walk of their own, step after step; training edges that take turns are those
+// of the next batch, so that no edge serves both levels at once.
+EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
+  if (setup_.upper.empty() && batches_.batchesPerEpoch() > 1) {
+    return batches_.batch(static_cast<std::size_t>(state.batch + 1) % batches_.batchesPerEpoch());
+  }
+  const auto count = static_cast<std::int64_t>(upper_.batchesPerEpoch());
+  return upper_.batchOf(static_cast<std::uint64_t>(state.steps / count),
+                        static_cast<std::size_t>(state.steps % count));
+}
+
+void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
+  const TrainingOptions& options = setup_.trainer.options;
+  const bool rotating = setup_.upper.empty();
+  const EdgeBatch upper = upperBatch(state);
+  std::vector<Edge> hidden =
+      options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
+  if (rotating) {
+    hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
+  }
+  const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
+  const PairBatch lower_pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
+  const PairBatch upper_pairs = PairBatch::make(upper.positive, upper.negative, model_.nodeCount());
+  const Noise noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps));
+  const double temperature = temperatureAt(state.steps);
+  const BilevelLosses losses{
+      .lower =
+          [&](const Parameters& weights, const Parameters& selector) {
+            return model_.searchLoss(weights, selector, messages, lower_pairs, noise, temperature);
+          },
+      .upper =
+          [&](const Parameters& weights, const Parameters& selector) {
+            return model_.searchLoss(weights, selector, rotating ? messages : messages_,
+                                     upper_pairs, noise, temperature);
+          }};
+  const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+  const SelectorGradient slope =
+      selectorGradient(losses, state.parameters, state.selector->parameters,
+                       {.order = parseSearchOrder(setup_.selector.order),
+                        .virtual_step = orElse(setup_.selector.virtual_step, rate),
+                        .difference = setup_.selector.difference});
+  state.selector->adam.step(state.selector->parameters, slope.gradient,
+                            orElse(setup_.selector.learning_rate, rate));
+  const at::Tensor loss = losses.lower(state.parameters, state.selector->parameters);
+  descend(state, loss, options, rate);
+}
+
+MetricSet SearchTrainer::validated(const TrainingState& state) const {
+  const auto chooser =
+      makeSelectorChooser(model_, state.parameters.clone(), state.selector->parameters.clone());
+  const ModelScorer scorer(model_, state.parameters, valid_messages_, chooser.get());
+  return evaluateHeldOut(scorer, training_.valid.positive, training_.valid.negative,
+                         setup_.trainer.metrics);
+}
+
+HalvedValid halveValid(const ValidEdges& valid, std::uint64_t seed) {
+  std::vector<std::size_t> order(valid.positive.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RngStream random(seed, "valid.halves");
+  random.shuffle(std::span(order));
+  const std::size_t half = order.size() / 2;
+  const auto first = std::span(order).first(half);
+  const auto second = std::span(order).subspan(half);
+  HalvedValid halves{.upper = valid.positive.select(first),
+                     .selection = {.positive = valid.positive.select(second),
+                                   .negative = {.edges = {},
+                                                .per_positive = valid.negative.per_positive,
+                                                .kind = valid.negative.kind}}};
+  if (valid.negative.per_positive == 0) {
+    halves.selection.negative.edges = valid.negative.edges;
+    return halves;
+  }
+  for (const std::size_t row : second) {
+    const auto begin = valid.negative.edges.begin() +
+                       static_cast<std::ptrdiff_t>(row * valid.negative.per_positive);
+    halves.selection.negative.edges.insert(
+        halves.selection.negative.edges.end(), begin,
+        begin + static_cast<std::ptrdiff_t>(valid.negative.per_positive));
+  }
+  return halves;
+}
+
+}  // namespace edgewise
