@@ -29,14 +29,23 @@ CurvePoint pointFrom(const nlohmann::ordered_json& json) {
           .seconds = json.at("seconds")};
 }
 
+std::int64_t selectorSteps(const TrainingState& state) {
+  return state.selector ? state.selector->adam.steps() : 0;
+}
+
 nlohmann::ordered_json progressJson(const TrainingState& state) {
-  nlohmann::ordered_json json = {
-      {"epoch", state.epoch},           {"batch", state.batch},
-      {"steps", state.steps},           {"adam_steps", state.adam.steps()},
-      {"loss_sum", state.loss_sum},     {"norm_sum", state.norm_sum},
-      {"best_value", state.best_value}, {"best_epoch", state.best_epoch},
-      {"finished", state.finished},     {"step_seconds", state.step_seconds},
-      {"seconds", state.seconds}};
+  nlohmann::ordered_json json = {{"epoch", state.epoch},
+                                 {"batch", state.batch},
+                                 {"steps", state.steps},
+                                 {"adam_steps", state.adam.steps()},
+                                 {"selector_steps", selectorSteps(state)},
+                                 {"loss_sum", state.loss_sum},
+                                 {"norm_sum", state.norm_sum},
+                                 {"best_value", state.best_value},
+                                 {"best_epoch", state.best_epoch},
+                                 {"finished", state.finished},
+                                 {"step_seconds", state.step_seconds},
+                                 {"seconds", state.seconds}};
   json["curve"] = nlohmann::ordered_json::array();
   for (const CurvePoint& point : state.curve) {
     json["curve"].push_back(pointJson(point));

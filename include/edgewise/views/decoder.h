@@ -73,7 +73,7 @@ struct DecoderContext {
   // Undirected pairs score the same both ways.
   bool symmetric = true;
   double dropout = 0;
-  PredictorOptions predictor;
+  PredictorOptions predictor = {};
 };
 
 // Throws ConfigError for an unknown name or a view deeper than the encoder.

@@ -1,0 +1,143 @@
+#include "edgewise/training/search_trainer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "edgewise/data/planted.h"
+#include "edgewise/training/model_run.h"
+#include "support/test_support.h"
+
+namespace edgewise {
+namespace {
+
+struct SearchCase {
+  Dataset dataset;
+  LinkSplit split;
+  RunOptions options;
+
+  explicit SearchCase(const std::string& holdout = "valid", const std::string& order = "second") {
+    PlantedOptions planted;
+    planted.nodes = 240;
+    planted.communities = 4;
+    dataset = makePlanted(planted);
+    split = splitLinks(dataset, SplitOptions(), NegativeSettings(), 1);
+    options.model = "gae";
+    options.network.encoder.hidden = 8;
+    options.network.encoder.layers = 2;
+    options.network.selector.kind = "ps2";
+    options.network.selector.hidden = 16;
+    options.network.selector.epochs = 3;
+    options.network.selector.holdout = holdout;
+    options.network.selector.order = order;
+    options.training.epochs = 3;
+    options.training.batch_size = 64;
+    options.seed = 5;
+  }
+};
+
+TEST(HalveValid, SharesTheEdgesOutWithoutOverlap) {
+  const SearchCase with;
+  const ValidEdges& valid = with.split.training.valid;
+  const HalvedValid halves = halveValid(valid, 3);
+  std::multiset<Edge> both(halves.upper.edges.begin(), halves.upper.edges.end());
+  both.insert(halves.selection.positive.edges.begin(), halves.selection.positive.edges.end());
+  EXPECT_EQ(both, std::multiset<Edge>(valid.positive.edges.begin(), valid.positive.edges.end()));
+  EXPECT_EQ(halves.upper.size(), valid.positive.size() / 2);
+  EXPECT_EQ(halves.selection.negative.edges, valid.negative.edges);
+}
+
+TEST(HalveValid, LeavesEachPositiveItsOwnNegatives) {
+  ValidEdges valid;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    valid.positive.edges.push_back(makeEdge(i, i + 10));
+    valid.negative.edges.push_back(makeEdge(i, i + 20));
+    valid.negative.edges.push_back(makeEdge(i, i + 30));
+  }
+  valid.negative.per_positive = 2;
+  const HalvedValid halves = halveValid(valid, 0);
+  ASSERT_EQ(halves.selection.positive.size(), 3U);
+  ASSERT_EQ(halves.selection.negative.edges.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(halves.selection.negative.edges[i].src, halves.selection.positive.edges[i / 2].src);
+  }
+}
+
+TEST(SearchTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
+  SearchCase with;
+  const LinkModel model(with.options.model, with.options.network,
+                        NodeSide{with.dataset.features, with.dataset.node_count, false});
+  HalvedValid halves = halveValid(with.split.training.valid, 3);
+  TrainingEdges training = with.split.training;
+  training.valid = halves.selection;
+  with.options.training.checkpoint_seconds = 1e-9;
+  const auto trainer = [&] {
+    return SearchTrainer(model, with.dataset, training,
+                         {.trainer = {.options = with.options.training,
+                                      .seed = 5,
+                                      .edge_weights = true,
+                                      .metrics = parseMetrics("auc")},
+                          .selector = with.options.network.selector,
+                          .upper = halves.upper});
+  };
+  testing::TempFolder folder;
+  std::vector<std::filesystem::path> files;
+  SearchTrainer first = trainer();
+  TrainingState whole = first.start();
+  first.run(whole, [&](const TrainingState& state) {
+    files.push_back(folder.path() / std::to_string(files.size()));
+    saveState(files.back(), state, "run");
+  });
+  ASSERT_GT(files.size(), 5U);
+  for (std::size_t i = 0; i < files.size(); i += 4) {
+    SearchTrainer again = trainer();
+    TrainingState state = again.start();
+    loadState(files[i], state, "run");
+    again.run(state, [](const TrainingState&) {});
+    EXPECT_TRUE(at::equal(state.parameters.flat(), whole.parameters.flat())) << i;
+    EXPECT_TRUE(at::equal(state.selector->parameters.flat(), whole.selector->parameters.flat()))
+        << i;
+  }
+}
+
+TEST(RunModel, SearchesAppliesAndScoresTheSameAgain) {
+  for (const auto& [holdout, order] :
+       {std::pair{"valid", "second"}, std::pair{"rotate", "first"}, std::pair{"rotate", "exact"}}) {
+    for (const char* apply : {"finetune", "scratch"}) {
+      SearchCase with(holdout, order);
+      with.options.network.selector.apply = apply;
+      testing::TempFolder folder;
+      const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
+      EXPECT_EQ(run.apply, apply);
+      ASSERT_TRUE(run.views.has_value());
+      const auto& shares = run.views->test_positive;
+      EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-9);
+      EXPECT_GE(run.views->effective, 1 - 1e-9);
+      EXPECT_LE(run.views->effective, 3 + 1e-9);
+      EXPECT_EQ(run.views->agreement.size(), 3U);
+      EXPECT_EQ(run.test_views.size(), run.test_scores.size());
+      const RunMetrics again = evaluateModel(with.dataset, with.split, with.options, folder.path());
+      EXPECT_EQ(run.test, again.test);
+      EXPECT_EQ(run.valid, again.valid);
+      EXPECT_EQ(run.views->test_positive, again.views->test_positive);
+      finishModelRun(folder.path());
+      EXPECT_FALSE(std::filesystem::exists(folder.path() / kSearchFile));
+    }
+  }
+}
+
+TEST(RunModel, ControlsOfChosenViewsRun) {
+  for (const char* selector : {"rs", "jk"}) {
+    SearchCase with;
+    with.options.network.selector.kind = selector;
+    testing::TempFolder folder;
+    const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
+    EXPECT_EQ(run.views.has_value(), std::string(selector) == "rs");
+    EXPECT_EQ(run.test, evaluateModel(with.dataset, with.split, with.options, folder.path()).test);
+  }
+}
+
+}  // namespace
+}  // namespace edgewise

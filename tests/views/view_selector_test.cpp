@@ -1,0 +1,206 @@
+#include "edgewise/views/view_selector.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "edgewise/ops/gradients.h"
+#include "edgewise/ops/view_mixture.h"
+#include "edgewise/util/rng.h"
+#include "edgewise/views/decoder.h"
+#include "edgewise/views/view_chooser.h"
+#include "support/test_support.h"
+
+namespace edgewise {
+namespace {
+
+using testing::expectFailure;
+
+at::Tensor randomMatrix(std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
+  RngStream random(seed, "matrix");
+  at::Tensor matrix = at::empty({rows, columns}, at::kDouble);
+  for (std::int64_t i = 0; i < matrix.numel(); ++i) {
+    matrix.data_ptr<double>()[i] = random.normal();
+  }
+  return matrix;
+}
+
+struct Pairs {
+  std::vector<Edge> forth = {makeEdge(0, 1), makeEdge(1, 2), makeEdge(4, 0),
+                             makeEdge(3, 3), makeEdge(2, 4), makeEdge(1, 0)};
+  std::vector<Edge> back;
+  Pairs() {
+    for (const Edge& pair : forth) {
+      back.push_back(reversed(pair));
+    }
+  }
+};
+
+TEST(ViewSoftmax, AddsUpToOneAndFollowsItsDefinition) {
+  const at::Tensor scores = randomMatrix(1, 4, 7) * 3;
+  const at::Tensor weights = viewSoftmax(scores, 0.5);
+  EXPECT_LT((weights - at::softmax(scores / 0.5, 0)).abs().max().item<double>(), 1e-14);
+  expectFailure<ConfigError>([&] { std::ignore = viewSoftmax(scores, 0); }, "not positive");
+}
+
+TEST(ViewSoftmax, FirstAndSecondDerivativesEqualTorchs) {
+  const at::Tensor cotangent = randomMatrix(3, 4, 7);
+  const at::Tensor direction = randomMatrix(4, 4, 7);
+  const auto second = [&](const auto& softmax) {
+    const at::Tensor scores = randomMatrix(2, 4, 7).set_requires_grad(true);
+    const std::vector<at::Tensor> inputs = {scores};
+    const at::Tensor value = (softmax(scores) * cotangent).sum();
+    const at::Tensor slope = gradients(value, inputs, GradientUse::kAgain)[0];
+    return std::pair(slope.detach(), gradients((slope * direction).sum(), inputs)[0]);
+  };
+  const auto ours = second([](const at::Tensor& x) { return viewSoftmax(x, 0.3); });
+  const auto theirs = second([](const at::Tensor& x) { return at::softmax(x / 0.3, 0); });
+  EXPECT_LT((ours.first - theirs.first).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((ours.second - theirs.second).abs().max().item<double>(), 1e-11);
+}
+
+TEST(ChosenPairs, EqualTheProductsOfTheirViews) {
+  const std::vector<at::Tensor> layers = {randomMatrix(1, 5, 3).set_requires_grad(true),
+                                          randomMatrix(2, 5, 3).set_requires_grad(true)};
+  const Pairs pairs;
+  const auto index = PairIndex::make(pairs.forth, 5);
+  const auto views = allViews(2);
+  auto choice = std::make_shared<std::vector<LayerPair>>();
+  for (std::size_t i = 0; i < pairs.forth.size(); ++i) {
+    choice->push_back(views[(i * 3) % views.size()]);
+  }
+  const at::Tensor got = chosenPairs(layers, index, choice);
+  std::vector<at::Tensor> rows;
+  for (std::size_t i = 0; i < pairs.forth.size(); ++i) {
+    rows.push_back(layers[(*choice)[i].source][edgewise::index(pairs.forth[i].src)] *
+                   layers[(*choice)[i].target][edgewise::index(pairs.forth[i].dst)]);
+  }
+  const at::Tensor want = at::stack(rows);
+  EXPECT_TRUE(at::equal(got, want));
+  const at::Tensor cotangent = randomMatrix(5, 6, 3);
+  const auto ours = gradients((got * cotangent).sum(), layers);
+  const auto theirs = gradients((want * cotangent).sum(), layers);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    EXPECT_LT((ours[i] - theirs[i]).abs().max().item<double>(), 1e-13);
+  }
+}
+
+TEST(ViewSelector, ChoosesMirroredViewsForMirroredPairs) {
+  ParameterLayout layout;
+  SelectorOptions options;
+  options.hidden = 8;
+  const ViewSelector selector(options, 3, 4, layout);
+  const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4), randomMatrix(3, 5, 4)};
+  const Pairs pairs;
+  const auto forth = selector.choose(theta, layers, PairIndex::make(pairs.forth, 5));
+  const auto back = selector.choose(theta, layers, PairIndex::make(pairs.back, 5));
+  std::set<LayerPair> seen;
+  for (std::size_t i = 0; i < forth->size(); ++i) {
+    seen.insert((*forth)[i]);
+    if (pairs.forth[i].src != pairs.forth[i].dst) {
+      EXPECT_EQ((*forth)[i], (LayerPair{(*back)[i].target, (*back)[i].source}));
+    }
+  }
+  EXPECT_GT(seen.size(), 1U);
+  const at::Tensor mixed = selector.mixture(theta, layers, PairIndex::make(pairs.forth, 5), 0.5);
+  const at::Tensor turned = selector.mixture(theta, layers, PairIndex::make(pairs.back, 5), 0.5);
+  EXPECT_LT((mixed - turned).abs().max().item<double>(), 1e-12);
+}
+
+TEST(ViewSelector, ColdMixturesAreTheChosenView) {
+  ParameterLayout layout;
+  SelectorOptions options;
+  options.layers = 3;
+  options.hidden = 32;
+  const ViewSelector selector(options, 2, 4, layout);
+  const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const auto index = PairIndex::make(Pairs().forth, 5);
+  const at::Tensor hard = chosenPairs(layers, index, selector.choose(theta, layers, index));
+  const at::Tensor soft = selector.mixture(theta, layers, index, 1e-7);
+  EXPECT_LT((hard - soft).abs().max().item<double>(), 1e-9);
+}
+
+TEST(ChosenViewDecoder, ForcedToOneViewEqualsThatFixedView) {
+  for (const bool symmetric : {true, false}) {
+    for (const LayerPair view : allViews(2)) {
+      if (symmetric && view.source != view.target) {
+        continue;  // a fixed view of undirected pairs averages both ways
+      }
+      const DecoderContext context{.depth = 2, .width = 4, .symmetric = symmetric};
+      SelectorOptions options;
+      ParameterLayout chosen_layout;
+      options.kind = "ps2";
+      const auto chosen = makeDecoder(options, context, chosen_layout);
+      ParameterLayout fixed_layout;
+      options.kind = fmt::format("fixed:{},{}", view.source + 1, view.target + 1);
+      const auto fixed = makeDecoder(options, context, fixed_layout);
+      const Parameters parameters = Parameters::initial(chosen_layout, 4, at::kDouble);
+      const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+      const auto index = PairIndex::make(Pairs().forth, 5);
+      const auto choice = std::make_shared<const std::vector<LayerPair>>(index->size(), view);
+      EXPECT_TRUE(at::equal(chosen->logits(parameters, layers, index, choice),
+                            fixed->logits(parameters, layers, index)));
+    }
+  }
+}
+
+TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
+  const Pairs pairs;
+  const auto one = makeRandomChooser(3, 3, true);
+  const auto two = makeRandomChooser(3, 3, true);
+  const auto chooser = one->on(nullptr);
+  const auto again = two->on(nullptr);
+  const auto forth = chooser->choose(PairIndex::make(pairs.forth, 5));
+  const auto back = again->choose(PairIndex::make(pairs.back, 5));
+  for (std::size_t i = 0; i < forth->size(); ++i) {
+    if (pairs.forth[i].src != pairs.forth[i].dst) {
+      EXPECT_EQ((*forth)[i], (LayerPair{(*back)[i].target, (*back)[i].source}));
+    }
+  }
+  // All nine views, about equally often.
+  std::vector<Edge> many;
+  for (std::uint32_t i = 0; i < 9000; ++i) {
+    many.push_back(makeEdge(i, i + 1));
+  }
+  std::map<LayerPair, int> counts;
+  for (const LayerPair& view : *chooser->choose(PairIndex::make(many, 9001))) {
+    ++counts[view];
+  }
+  ASSERT_EQ(counts.size(), 9U);
+  for (const auto& [view, count] : counts) {
+    EXPECT_NEAR(count, 1000, 150);
+  }
+}
+
+TEST(JkDecoder, StartsAsThePlainMeanOfViewsAndIsSymmetric) {
+  const DecoderContext context{.depth = 2, .width = 4, .symmetric = true};
+  SelectorOptions options;
+  options.kind = "jk";
+  ParameterLayout layout;
+  const auto decoder = makeDecoder(options, context, layout);
+  const Parameters parameters = Parameters::initial(layout, 4, at::kDouble);
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const Pairs pairs;
+  const at::Tensor forth = decoder->logits(parameters, layers, PairIndex::make(pairs.forth, 5));
+  const at::Tensor back = decoder->logits(parameters, layers, PairIndex::make(pairs.back, 5));
+  EXPECT_LT((forth - back).abs().max().item<double>(), 1e-12);
+  const at::Tensor mean = (layers[0] + layers[1]) / 2;
+  // (h1 + h2)(g1 + g2) / 4 is the mean over the four views.
+  SelectorOptions none;
+  ParameterLayout plain_layout;
+  const auto plain = makeDecoder(none, {.depth = 1, .width = 4, .symmetric = true}, plain_layout);
+  Parameters copy = Parameters::initial(plain_layout, 4, at::kDouble);
+  EXPECT_LT((plain->logits(copy, {mean}, PairIndex::make(pairs.forth, 5)) - forth)
+                .abs()
+                .max()
+                .item<double>(),
+            1e-12);
+}
+
+}  // namespace
+}  // namespace edgewise
