@@ -22,10 +22,10 @@ namespace edgewise::testing {
 // A graph as a list, in which loops, repeats and lonely nodes may occur.
 struct EdgeCase {
   std::size_t nodes = 0;
-  std::vector<Edge> edges;
+  std::vector<Edge> edges = {};
   Direction direction = Direction::kUndirected;
   // Quarters, whose sums are exact in any precision and order; empty: unweighted.
-  std::vector<float> weights;
+  std::vector<float> weights = {};
 
   [[nodiscard]] CsrGraph graph() const {
     return CsrGraph::fromEdges(nodes, edges, direction, weights);
