@@ -167,27 +167,13 @@ inline void expectSameBitsForThreads(const std::function<Tensors()>& compute) {
 }
 
 // The values, first and second derivatives of a function of these leaves do not depend on threads.
-// Sums in here are torch's own, whose bits do; but nothing that is compared uses their value.
+// The sums in here are torch's own, whose bits do; but nothing that is compared uses their value.
 inline void expectSameBitsForThreads(const TensorFunction& function, const Tensors& inputs) {
-  const auto weighted = [](const at::Tensor& x, std::uint64_t seed) {
-    return (x * randomTensor(x.sizes(), seed, x.scalar_type())).sum();
-  };
-  const auto append = [](Tensors& to, const Tensors& more) {
-    to.insert(to.end(), more.begin(), more.end());
-  };
   expectSameBitsForThreads([&] {
-    const Tensors outputs = function(inputs);
-    Tensors result = outputs;
-    // Each output and gradient alone, so that nothing is added up outside the function.
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const at::Tensor value = weighted(outputs[i] * outputs[i], 4000 + i);
-      append(result, gradients(value, inputs, GradientUse::kOnce, /*keep_graph=*/true));
-      const Tensors again = gradients(value, inputs, GradientUse::kAgain);
-      append(result, again);
-      for (std::size_t k = 0; k < again.size(); ++k) {
-        append(result, gradients(weighted(again[k], 5000 + k), inputs, GradientUse::kOnce,
-                                 /*keep_graph=*/true));
-      }
+    const Derivatives all = differentiate(function, inputs);
+    Tensors result = all.values;
+    for (const Tensors& more : {all.first, all.first_again, all.second}) {
+      result.insert(result.end(), more.begin(), more.end());
     }
     return result;
   });
