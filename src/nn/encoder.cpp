@@ -24,7 +24,8 @@ struct Layer {
   std::optional<NormParameters> norm;
 };
 
-// K convolutions one after another: convolution, normalisation, (this is h^k), rectifier, dropout.
+// K convolutions one after another: convolution, normalisation, with residuals + h^(k-1), (this is
+// h^k), rectifier, dropout.
 class ConvolutionStack final : public Encoder {
  public:
   ConvolutionStack(Norm norm, const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
@@ -92,7 +93,8 @@ void EncoderOptions::bind(OptionSet& set) {
   set.add("model.hidden", hidden, {1, 4096}, "width of every layer");
   set.add("model.dropout", dropout, {0.0, 0.99}, "dropout between layers, and in the predictor");
   set.add("model.norm", norm, {"none", "layer"}, "normalisation after each convolution");
-  set.add("model.residual", residual, "add each layer's input to its output");
+  set.add("model.residual", residual,
+          "add each layer's output before its activation to the next one's");
   set.add("model.layer_output", layer_output, {"before", "after"},
           "take a layer's output before or after its activation");
 }

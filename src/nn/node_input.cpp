@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -72,6 +73,9 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
   if (features.empty() && options.embedding == 0) {
     throw ConfigError("the nodes have neither features nor a learned embedding",
                       "set model.embedding to a width, for example 64");
+  }
+  if (!features.empty() && features.rows() != nodes) {
+    throw ShapeError(fmt::format("{} rows of features for {} nodes", features.rows(), nodes));
   }
   if (!features.empty()) {
     const FeatureMatrix own = options.normalise_rows ? withNormalisedRows(features) : features;

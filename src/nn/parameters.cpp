@@ -77,6 +77,9 @@ Parameters Parameters::initial(const ParameterLayout& layout, std::uint64_t seed
 
 Parameters Parameters::clone() const {
   Parameters result;
+  if (!flat_.defined()) {
+    return result;
+  }
   result.flat_ = flat_.clone();
   std::vector<std::vector<std::int64_t>> shapes;
   for (const at::Tensor& tensor : tensors_) {

@@ -63,4 +63,21 @@ inline void requireMatrix(const char* op, const at::Tensor& x) {
   }
 }
 
+// One entry a column, of the type of `like`.
+inline void requireColumnVector(const char* what, const at::Tensor& vector, const at::Tensor& like,
+                                std::int64_t columns) {
+  if (vector.dim() != 1 || vector.size(0) != columns ||
+      vector.scalar_type() != like.scalar_type()) {
+    throw ShapeError(fmt::format("{} for {} columns ({}) has {} entries ({}) in {} dimensions",
+                                 what, columns, c10::toString(like.scalar_type()), vector.numel(),
+                                 c10::toString(vector.scalar_type()), vector.dim()));
+  }
+}
+
+inline void requireVector(const char* op, const at::Tensor& x) {
+  if (x.dim() != 1) {
+    throw ShapeError(fmt::format("{} needs a vector, got {} dimensions", op, x.dim()));
+  }
+}
+
 }  // namespace edgewise::detail

@@ -141,18 +141,17 @@ void setBackendThreads(int threads) {
     throw ConfigError(fmt::format("the number of threads cannot be {}", threads),
                       "0 means all cores");
   }
-  setThreadCount(threads);
-  const int count = threadCount();
-  // libtorch and OpenBLAS may bring an OpenMP runtime of their own, which the setting above does
-  // not reach.
-  at::set_num_threads(count);
   // BLAS runs one piece of a product on one thread (cpu_gemm.h cuts the pieces): its own cuts would
-  // depend on the number of threads, and so would the results' last bits.
+  // depend on the number of threads, and so would the results' last bits. First, because an
+  // OpenBLAS on OpenMP hands what it is told on to OpenMP.
   for (const char* name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
     if (auto* const set = loadedFunction<void(int)>(name); set != nullptr) {
       set(1);
     }
   }
+  setThreadCount(threads);
+  // libtorch may bring an OpenMP runtime of its own, which the setting above does not reach.
+  at::set_num_threads(threadCount());
 }
 
 void keepFreedMemory() {

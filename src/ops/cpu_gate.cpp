@@ -81,7 +81,13 @@ void dropOnCpu(const Real* in, const DropoutMask& mask, std::size_t count, Real*
 template <class Real>
 void rectifyAndDropOnCpu(const Real* in, const DropoutMask& mask, std::size_t count, Real* out) {
   if (mask.keepsAll()) {
-    gateOnCpu(in, in, Real{1}, count, out);
+    parallelFor(count, kGateBlock, [=](std::size_t begin, std::size_t end) {
+#pragma omp simd
+      for (std::size_t i = begin; i < end; ++i) {
+        // In this order what is not a number stays so, here as below.
+        out[i] = std::max(in[i], Real{0});
+      }
+    });
     return;
   }
   forKept(mask, count, [=, &mask](std::size_t begin, std::size_t end, const std::uint8_t* keep) {

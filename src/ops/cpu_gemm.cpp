@@ -1,5 +1,7 @@
 #include "ops/cpu_gemm.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -34,6 +36,21 @@ Gemm<Real>& gemm() {
   return *found;
 }
 
+// An OpenBLAS on OpenMP takes as many threads as OpenMP would, whatever it was told itself, and
+// cuts its work by them. The setting is the calling thread's own, so other threads do not see it.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  OneThread(OneThread&&) = delete;
+  OneThread& operator=(OneThread&&) = delete;
+  ~OneThread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_ = omp_get_max_threads();
+};
+
 int blasSize(std::size_t size) {
   invariant(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
             "a matrix has more rows than BLAS can count");
@@ -58,6 +75,7 @@ void callBlas(const MatrixView<Real>& a, const MatrixView<Real>& b, std::size_t 
   const int b_step = blasSize(stepOf(b));
   const Real one = 1;
   const Real keep = accumulate ? 1 : 0;
+  const OneThread one_thread;
   // BLAS thinks in columns: it is handed the transposed product, which is the same memory.
   gemm<Real>()(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &columns, &rows, &inner, &one,
                b.data + b_start, &b_step, a.data + a_start, &a_step, &keep, out, &columns);

@@ -12,6 +12,9 @@ namespace {
 // Entries that one block of a loop handles.
 constexpr std::size_t kBlockEntries = 32'768;
 constexpr std::size_t kMaxPieces = 64;
+// A sum is a sum of runs of this many numbers: one long chain of additions in floats loses about as
+// many units in the last place as it is long.
+constexpr std::size_t kRun = 256;
 
 std::size_t rowsPerBlock(std::size_t columns) {
   return std::max<std::size_t>(1, kBlockEntries / std::max<std::size_t>(1, columns));
@@ -25,6 +28,40 @@ void addRow(const Real* from, std::size_t columns, Real* to) {
   }
 }
 
+// Runs of vectors of numbers: a compiler adds up 8 or 16 chains side by side.
+template <class Real>
+Real sumOf(const Real* x, std::size_t count) {
+  double total = 0;
+  for (std::size_t first = 0; first < count; first += 16 * kRun) {
+    const Real* const from = x + first;
+    const std::size_t length = std::min(16 * kRun, count - first);
+    Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t k = 0; k < length; ++k) {
+      sum += from[k];
+    }
+    total += static_cast<double>(sum);
+  }
+  return static_cast<Real>(total);
+}
+
+// to += the rows [begin, end) of x, in runs.
+template <class Real>
+void addRows(const Real* x, std::size_t begin, std::size_t end, std::size_t columns, Real* to) {
+  if (columns == 1) {
+    *to += sumOf(x + begin, end - begin);
+    return;
+  }
+  std::vector<Real> run(columns);
+  for (std::size_t first = begin; first < end; first += kRun) {
+    std::ranges::fill(run, Real{0});
+    for (std::size_t row = first; row < std::min(end, first + kRun); ++row) {
+      addRow(x + row * columns, columns, run.data());
+    }
+    addRow(run.data(), columns, to);
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -34,9 +71,7 @@ void sumRowsInto(const Real* x, std::size_t rows, std::size_t columns, Real* out
   std::vector<Real> partial(pieces * columns, Real{0});
   parallelFor(pieces, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t row = i * piece; row < std::min(rows, (i + 1) * piece); ++row) {
-        addRow(x + row * columns, columns, partial.data() + i * columns);
-      }
+      addRows(x, i * piece, std::min(rows, (i + 1) * piece), columns, partial.data() + i * columns);
     }
   });
   std::copy_n(partial.begin(), columns, out);
@@ -58,13 +93,7 @@ template <class Real>
 void sumEachRow(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
   parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Real* row = x + i * columns;
-      Real sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (std::size_t k = 0; k < columns; ++k) {
-        sum += row[k];
-      }
-      out[i] = sum;
+      out[i] = sumOf(x + i * columns, columns);
     }
   });
 }

@@ -9,9 +9,12 @@ namespace edgewise {
 std::vector<at::Tensor> gradients(const at::Tensor& value, std::span<const at::Tensor> inputs,
                                   GradientUse use, bool keep_graph) {
   const bool again = use == GradientUse::kAgain;
-  std::vector<at::Tensor> result =
-      torch::autograd::grad({value}, {inputs.begin(), inputs.end()}, {}, keep_graph || again, again,
-                            /*allow_unused=*/true);
+  std::vector<at::Tensor> result(inputs.size());
+  // Autograd refuses a value that depends on nothing; its gradients are zeros like any other's.
+  if (value.requires_grad()) {
+    result = torch::autograd::grad({value}, {inputs.begin(), inputs.end()}, {}, keep_graph || again,
+                                   again, /*allow_unused=*/true);
+  }
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (!result[i].defined()) {
       result[i] = at::zeros_like(inputs[i]).detach();

@@ -86,10 +86,11 @@ class LayerNorm : public torch::autograd::Function<LayerNorm> {
 at::Tensor layerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                      double epsilon) {
   detail::requireMatrix("layerNorm", x);
-  if (x.size(1) == 0 || scale.numel() != x.size(1) || shift.numel() != x.size(1)) {
-    throw ShapeError(fmt::format("layerNorm of width {} with {} scales and {} shifts", x.size(1),
-                                 scale.numel(), shift.numel()));
+  if (x.size(1) == 0) {
+    throw ShapeError("layerNorm needs columns, got a width of 0");
   }
+  detail::requireColumnVector("layerNorm's scale", scale, x, x.size(1));
+  detail::requireColumnVector("layerNorm's shift", shift, x, x.size(1));
   return LayerNorm::apply(x, scale, shift, epsilon);
 }
 

@@ -81,7 +81,7 @@ std::shared_ptr<const MessagePlan> MessagePlan::without(std::span<const Edge> ed
   const bool both_ways = rows_->direction() == Direction::kUndirected;
   std::vector<std::uint64_t> keys;
   for (const Edge& edge : edges) {
-    if (rows_->hasEdge(edge.src, edge.dst)) {
+    if (index(edge.src) < nodeCount() && rows_->hasEdge(edge.src, edge.dst)) {
       keys.push_back(edgeKey(edge));
       if (both_ways) {
         keys.push_back(edgeKey(reversed(edge)));

@@ -131,10 +131,7 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   if (!bias.defined()) {
     return product(x, weight);
   }
-  if (bias.dim() != 1 || bias.size(0) != weight.size(1)) {
-    throw ShapeError(
-        fmt::format("a bias for {} columns has {} entries", weight.size(1), bias.numel()));
-  }
+  detail::requireColumnVector("a bias", bias, x, weight.size(1));
   return Affine::apply(x, weight, bias);
 }
 

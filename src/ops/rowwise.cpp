@@ -137,6 +137,7 @@ at::Tensor columnSum(const at::Tensor& x) {
 }
 
 at::Tensor expandRows(const at::Tensor& row, std::int64_t rows) {
+  detail::requireVector("expandRows", row);
   return ExpandRows::apply(row, rows);
 }
 
@@ -146,11 +147,13 @@ at::Tensor rowSum(const at::Tensor& x) {
 }
 
 at::Tensor expandColumns(const at::Tensor& column, std::int64_t columns) {
+  detail::requireVector("expandColumns", column);
   return ExpandColumns::apply(column, columns);
 }
 
 at::Tensor addBias(const at::Tensor& x, const at::Tensor& bias) {
   detail::requireMatrix("addBias", x);
+  detail::requireColumnVector("a bias", bias, x, x.size(1));
   return AddBias::apply(x, bias);
 }
 

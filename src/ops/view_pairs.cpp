@@ -136,7 +136,8 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
   static variable_list forward(AutogradContext* context, at::TensorList layers,
                                const Shape& shape) {
     const variable_list h = contiguous(layers);
-    context->save_for_backward(h);
+    // The layers as they came: a copy would not lead back to them when differentiated again.
+    context->save_for_backward(layers.vec());
     detail::keep(context, "shape", shape);
     context->set_materialize_grads(false);
     return products(*shape, h, h);
@@ -146,12 +147,23 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
     const variable_list saved = context->get_saved_variables();
     const auto shape = detail::kept<PairShape>(context, "shape");
     variable_list result(saved.size() + 1);
-    if (!anyDefined(gradients)) {
+    // Autograd's functions do not take undefined tensors: views that the loss did not use are left
+    // out of the shape.
+    auto used = std::make_shared<PairShape>(*shape);
+    used->views.clear();
+    variable_list inputs;
+    for (std::size_t view = 0; view < shape->views.size(); ++view) {
+      if (gradients[view].defined()) {
+        used->views.push_back(shape->views[view]);
+        inputs.push_back(gradients[view]);
+      }
+    }
+    if (inputs.empty()) {
       return result;
     }
-    variable_list inputs = contiguous(gradients);
     inputs.insert(inputs.end(), saved.begin(), saved.end());
-    const variable_list to_layers = ViewProductsGradient::apply(at::TensorList(inputs), shape);
+    const variable_list to_layers =
+        ViewProductsGradient::apply(at::TensorList(inputs), Shape(std::move(used)));
     std::copy(to_layers.begin(), to_layers.end(), result.begin());
     return result;
   }
@@ -228,9 +240,11 @@ std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
   }
   for (const at::Tensor& layer : layers) {
     requireNodes("viewPairs", layer, *pairs);
-    if (layer.size(1) != layers.front().size(1)) {
-      throw ShapeError(fmt::format("viewPairs: layers are {} and {} wide", layers.front().size(1),
-                                   layer.size(1)));
+    const at::Tensor& first = layers.front();
+    if (layer.size(1) != first.size(1) || layer.scalar_type() != first.scalar_type()) {
+      throw ShapeError(fmt::format("viewPairs: layers are {} ({}) and {} ({}) wide", first.size(1),
+                                   c10::toString(first.scalar_type()), layer.size(1),
+                                   c10::toString(layer.scalar_type())));
     }
   }
   for (const LayerPair& view : views) {

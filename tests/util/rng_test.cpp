@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace edgewise {
@@ -39,6 +40,51 @@ TEST(CounterRng, KeepsItsNumbersForEver) {
   const std::vector<std::uint64_t> first = {rng.bits(0), rng.bits(1), rng.bits(0, 1)};
   EXPECT_EQ(first, (std::vector<std::uint64_t>{8411857235167038965ULL, 8816641195500498797ULL,
                                                9343307103536616742ULL}));
+}
+
+// Word i of a fill that starts at block `first`, by the slow way.
+std::uint32_t wordOf(const CounterRng& rng, std::uint64_t first, std::uint64_t high,
+                     std::size_t i) {
+  return rng.block(first + i / 4, high)[i % 4];
+}
+
+TEST(CounterRng, FillGivesTheBlocksWordForWord) {
+  const CounterRng rng(11, "fill");
+  constexpr std::uint32_t kUntouched = 0xDEADBEEF;
+  // Starts where the low half and the whole counter carry; sizes around the 64 words made at once.
+  for (const std::uint64_t first : {0ULL, 5ULL, 0xFFFFFFF7ULL, 0xFFFFFFFFFFFFFFFBULL}) {
+    for (const std::uint64_t high : {0ULL, 9ULL, 0x1234567890ULL}) {
+      for (const std::size_t count :
+           {0U, 1U, 2U, 3U, 4U, 5U, 15U, 16U, 31U, 63U, 64U, 65U, 67U, 128U, 129U, 1000U}) {
+        std::vector<std::uint32_t> words(count + 3, kUntouched);
+        rng.fill(first, high, std::span(words).first(count));
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_EQ(words[i], wordOf(rng, first, high, i)) << first << " + " << i << "/" << count;
+        }
+        for (std::size_t i = count; i < words.size(); ++i) {
+          ASSERT_EQ(words[i], kUntouched) << "written past the end of " << count;
+        }
+      }
+    }
+  }
+}
+
+TEST(CounterRng, FillDoesNotDependOnTheCut) {
+  const CounterRng rng(12, "fill");
+  constexpr std::size_t kWords = 4000;
+  std::vector<std::uint32_t> whole(kWords);
+  rng.fill(3, 1, whole);
+  RngStream cuts(1, "cuts");
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::uint32_t> pieces(kWords);
+    for (std::size_t done = 0; done < kWords;) {
+      const std::size_t blocks = 1 + cuts.below(60);
+      const std::size_t count = std::min(4 * blocks, kWords - done);
+      rng.fill(3 + done / 4, 1, std::span(pieces).subspan(done, count));
+      done += count;
+    }
+    ASSERT_EQ(pieces, whole);
+  }
 }
 
 TEST(CounterRng, BelowIsUniformAndInBounds) {

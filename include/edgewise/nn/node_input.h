@@ -39,7 +39,7 @@ class PreparedInput {
 class NodeInput {
  public:
   // Copies the features; declares the embedding where asked for. Throws ConfigError when there is
-  // neither.
+  // neither, ShapeError when the features are those of another number of nodes.
   NodeInput(const FeatureMatrix& features, std::size_t nodes, const NodeInputOptions& options,
             ParameterLayout& layout);
 

@@ -14,7 +14,7 @@ namespace edgewise {
 
 class PairIndex {
  public:
-  // Throws ShapeError for an end >= node_count or more than 2^31 pairs.
+  // Throws ShapeError for an end >= node_count, or 2^31 pairs and more.
   static std::shared_ptr<const PairIndex> make(std::span<const Edge> pairs, std::size_t node_count);
 
   [[nodiscard]] std::size_t size() const { return pairs_.size(); }

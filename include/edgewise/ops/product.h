@@ -13,7 +13,8 @@ enum class Transpose : std::uint8_t { kNeither, kFirst, kSecond, kBoth };
 [[nodiscard]] at::Tensor product(const at::Tensor& a, const at::Tensor& b,
                                  Transpose transpose = Transpose::kNeither);
 
-// x [rows, in] * weight [in, out] + bias [out]; an undefined bias is left out.
+// x [rows, in] * weight [in, out] + bias [out]; an undefined bias is left out. Throws ShapeError
+// for sizes that do not fit.
 [[nodiscard]] at::Tensor affine(const at::Tensor& x, const at::Tensor& weight,
                                 const at::Tensor& bias);
 

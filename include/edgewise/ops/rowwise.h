@@ -1,6 +1,6 @@
 // Sums over rows or columns and their counterparts, in a fixed order: torch's own sums differ in
 // the last bits between thread counts. Each is the gradient of another, so all can be
-// differentiated any number of times.
+// differentiated any number of times. All throw ShapeError for sizes that do not fit.
 #pragma once
 
 #include <ATen/core/Tensor.h>
