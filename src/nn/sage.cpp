@@ -20,8 +20,10 @@ class SageConvolution final : public Convolution {
   [[nodiscard]] at::Tensor apply(const Parameters& parameters,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  const TimesWeight& times) const override {
-    const at::Tensor mean = aggregate(messages, times(parameters[neighbours_]));
-    return addBias(mean + times(parameters[own_]), parameters[bias_]);
+    // One statement a step, so that on large graphs no matrix lives longer than it must.
+    at::Tensor h = aggregate(messages, times(parameters[neighbours_]));
+    h = h + times(parameters[own_]);
+    return addBias(h, parameters[bias_]);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "edgewise/ops/view_pairs.h"
 
+#include <set>
+
 #include "ops/autograd_support.h"
 #include "ops/cpu_pairs.h"
 
@@ -16,6 +18,8 @@ struct PairShape {
   std::vector<LayerPair> views;
   std::size_t layers = 0;
   std::size_t width = 0;
+  // Layers that views with a gradient look at; of the gradient alone.
+  std::vector<std::uint32_t> wanted = {};
 };
 using Shape = std::shared_ptr<const PairShape>;
 
@@ -70,22 +74,43 @@ variable_list products(const PairShape& shape, const variable_list& a, const var
   return out;
 }
 
-// One [nodes, width] a layer: the gradients of both ends together.
+// One [nodes, width] a wanted layer: the gradients of both ends together.
 variable_list productGradients(const PairShape& shape, const variable_list& gradients,
                                const variable_list& layers) {
   const at::Tensor& like = anyOf(layers);
+  variable_list by_layer(shape.layers);
   variable_list out;
-  for (std::size_t layer = 0; layer < shape.layers; ++layer) {
-    out.push_back(at::zeros({static_cast<std::int64_t>(shape.pairs->nodeCount()), like.size(1)},
-                            like.options().requires_grad(false)));
+  for (const std::uint32_t layer : shape.wanted) {
+    by_layer[layer] = at::zeros({static_cast<std::int64_t>(shape.pairs->nodeCount()), like.size(1)},
+                                like.options().requires_grad(false));
+    out.push_back(by_layer[layer]);
   }
   detail::dispatchReal("viewPairs", like, [&]<class Real>(Real) {
-    const std::vector<Real*> to = writePointers<Real>(out);
+    const std::vector<Real*> to = writePointers<Real>(by_layer);
     detail::pairProductsBackwardOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
                                              readPointers<Real>(layers), shape.width},
                                             readPointers<Real>(gradients), to, to);
   });
   return out;
+}
+
+// The layers that some view looks at, ascending. On large graphs a gradient for the others would
+// cost a matrix of zeros each.
+std::vector<std::uint32_t> layersOf(std::span<const LayerPair> views) {
+  std::set<std::uint32_t> layers;
+  for (const LayerPair& view : views) {
+    layers.insert({view.source, view.target});
+  }
+  return {layers.begin(), layers.end()};
+}
+
+// One a layer out of one a wanted layer.
+variable_list spread(const PairShape& shape, const variable_list& wanted) {
+  variable_list all(shape.layers);
+  for (std::size_t i = 0; i < shape.wanted.size(); ++i) {
+    all[shape.wanted[i]] = wanted[i];
+  }
+  return all;
 }
 
 bool anyDefined(const variable_list& tensors) {
@@ -112,7 +137,7 @@ class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradie
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const auto shape = detail::kept<PairShape>(context, "shape");
-    const variable_list c = contiguous(gradients);
+    const variable_list c = spread(*shape, contiguous(gradients));
     variable_list result(saved.size() + 1);
     if (!anyDefined(c)) {
       return result;
@@ -125,8 +150,9 @@ class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradie
       result[view] = first[view] + second[view];
     }
     const variable_list to_h = productGradients(*shape, {saved.begin(), split}, c);
-    std::copy(to_h.begin(), to_h.end(),
-              result.begin() + static_cast<std::ptrdiff_t>(shape->views.size()));
+    for (std::size_t i = 0; i < to_h.size(); ++i) {
+      result[shape->views.size() + shape->wanted[i]] = to_h[i];
+    }
     return result;
   }
 };
@@ -161,9 +187,11 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
     if (inputs.empty()) {
       return result;
     }
+    used->wanted = layersOf(used->views);
     inputs.insert(inputs.end(), saved.begin(), saved.end());
+    const Shape reached = std::move(used);
     const variable_list to_layers =
-        ViewProductsGradient::apply(at::TensorList(inputs), Shape(std::move(used)));
+        spread(*reached, ViewProductsGradient::apply(at::TensorList(inputs), reached));
     std::copy(to_layers.begin(), to_layers.end(), result.begin());
     return result;
   }

@@ -104,8 +104,8 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
                           weights * entries * sizes.width +
                           sizes.views * sizes.pairs * (sizes.width + sizes.hidden) * sizes.hidden;
   const double sums = 2 * sizes.edges * sizes.layers * sizes.width;
-  constexpr double kProductsPerSecond = 15e9;
-  constexpr double kSumsPerSecond = 1e9;
+  constexpr double kProductsPerSecond = 30e9;
+  constexpr double kSumsPerSecond = 2e9;
   constexpr double kStepOverhead = 5e-4;
   const double cores = threadCount();
   const double step = kStepOverhead + 3 * products / (kProductsPerSecond * cores) +
