@@ -199,7 +199,9 @@ void addBenchCommand(CLI::App& program, Session& session) {
   command->footer(
       "The floor is the least a step can cost here: its dense products at the best rate of this\n"
       "machine, plus the bytes it must read and write at the rates of memory and caches, measured\n"
-      "in the same run. Compare ratios between machines, not times.");
+      "in the same run. Compare ratios between machines, not times. Steps that had far less than\n"
+      "all of the processor time were disturbed by others; hundreds of ns from thread to thread\n"
+      "mean cores that share no cache, where more threads may be slower than one.");
   command->callback([&session, arguments] {
     session.action = [&session, arguments] { Bench(session, *arguments).run(); };
   });

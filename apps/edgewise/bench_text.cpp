@@ -13,7 +13,9 @@
 namespace edgewise::app {
 namespace {
 
+constexpr double kPercent = 1e2;
 constexpr double kMilli = 1e3;
+constexpr double kNano = 1e9;
 constexpr double kGiga = 1e-9;
 constexpr double kMega = 1e-6;
 
@@ -90,20 +92,23 @@ nlohmann::ordered_json sizesJson(const StepSizes& sizes) {
 
 nlohmann::ordered_json resultJson(const BenchResult& result) {
   const StepMeasurement& step = result.step;
-  nlohmann::ordered_json json = {{"case", result.name},
-                                 {"generated", result.generated},
-                                 {"model", result.model},
-                                 {"selector", result.selector},
-                                 {"sizes", sizesJson(step.sizes)},
-                                 {"rates",
-                                  {{"gflops", kGiga * step.rates.flops},
-                                   {"stream_gb_s", kGiga * step.rates.streamed},
-                                   {"gather_gb_s", kGiga * step.rates.gathered}}},
-                                 {"products", nlohmann::ordered_json::array()},
-                                 {"steps", step.steps},
-                                 {"step", stageJson(step.whole)},
-                                 {"stages_sum_ms", kMilli * sumOfMedians(step)},
-                                 {"stages", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json json = {
+      {"case", result.name},
+      {"generated", result.generated},
+      {"model", result.model},
+      {"selector", result.selector},
+      {"sizes", sizesJson(step.sizes)},
+      {"rates",
+       {{"gflops", kGiga * step.rates.flops},
+        {"stream_gb_s", kGiga * step.rates.streamed},
+        {"gather_gb_s", kGiga * step.rates.gathered}}},
+      {"products", nlohmann::ordered_json::array()},
+      {"steps", step.steps},
+      {"processor_share", step.processor_share},
+      {"handover_ns", {kNano * step.handover_before, kNano * step.handover_after}},
+      {"step", stageJson(step.whole)},
+      {"stages_sum_ms", kMilli * sumOfMedians(step)},
+      {"stages", nlohmann::ordered_json::object()}};
   for (const ProductRate& product : step.products) {
     json["products"].push_back(productJson(product));
   }
@@ -135,19 +140,27 @@ std::string describeMachine(const BenchMachine& machine) {
 }
 
 std::string describeCase(const BenchResult& result) {
-  const StepSizes& sizes = result.step.sizes;
+  const StepMeasurement& step = result.step;
+  const StepSizes& sizes = step.sizes;
   std::vector<std::string> products;
-  products.reserve(result.step.products.size());
-  for (const ProductRate& product : result.step.products) {
+  products.reserve(step.products.size());
+  for (const ProductRate& product : step.products) {
     products.push_back(productText(product));
   }
+  const std::string made = result.generated ? " (a generated graph of its sizes)" : "";
   return fmt::format(
-      "{}{}, {}, selector {}: {} nodes, {} message entries, {}; {} layers of {}, {} pairs\n"
-      "at these sizes: {}, streams {:.1f} GB/s, gathers {:.1f} GB/s; {} steps",
-      result.name, result.generated ? " (a generated graph of its sizes)" : "", result.model,
-      result.selector, count(sizes.nodes), count(sizes.entries), inputText(sizes),
-      count(sizes.layers), count(sizes.hidden), count(sizes.pairs), joinText(products, ", "),
-      kGiga * result.step.rates.streamed, kGiga * result.step.rates.gathered, result.step.steps);
+             "{}{}, {}, selector {}: {} nodes, {} message entries, {}; {} layers of {}, {} pairs\n",
+             result.name, made, result.model, result.selector, count(sizes.nodes),
+             count(sizes.entries), inputText(sizes), count(sizes.layers), count(sizes.hidden),
+             count(sizes.pairs)) +
+         fmt::format("at these sizes: {}, streams {:.1f} GB/s, gathers {:.1f} GB/s\n",
+                     joinText(products, ", "), kGiga * step.rates.streamed,
+                     kGiga * step.rates.gathered) +
+         fmt::format(
+             "{} steps with {:.0f}% of the processor time, {:.0f} then {:.0f} ns from "
+             "thread to thread",
+             step.steps, kPercent * step.processor_share, kNano * step.handover_before,
+             kNano * step.handover_after);
 }
 
 TextTable stageTable(const BenchResult& result) {

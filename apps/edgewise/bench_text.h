@@ -35,7 +35,7 @@ struct BenchResult {
 };
 
 [[nodiscard]] std::string describeMachine(const BenchMachine& machine);
-// Sizes and the rates at these sizes, in two lines.
+// Sizes, the rates at these sizes, and how undisturbed it was, in three lines.
 [[nodiscard]] std::string describeCase(const BenchResult& result);
 // One row a stage, then their sum and the whole step.
 [[nodiscard]] TextTable stageTable(const BenchResult& result);

@@ -1,8 +1,11 @@
 #include "edgewise/ops/machine_rates.h"
 
+#include <omp.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "edgewise/util/error.h"
@@ -49,6 +52,35 @@ void triad(std::span<float> a, std::span<const float> b, std::span<const float> 
   for (std::size_t i = 0; i < a.size(); ++i) {
     a[i] = b[i] + scale * c[i];
   }
+}
+
+// Waits without giving the core away, unless that takes so long that the other thread may need it.
+void awaitTurn(const std::atomic<int>& turn, int mine) {
+  constexpr int kSpins = 100'000;
+  for (int spin = 1; turn.load(std::memory_order_acquire) != mine; ++spin) {
+    if (spin % kSpins == 0) {
+      ::sched_yield();
+    }
+  }
+}
+
+// Two threads of the team that runs our loops pass a number to and fro. False when there is one.
+bool passToAndFro(int rounds) {
+  alignas(64) std::atomic<int> turn{0};
+  bool both = false;
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_num_threads() == 2) {
+      const int me = omp_get_thread_num();
+      for (int round = 0; round < rounds; ++round) {
+        awaitTurn(turn, 2 * round + me);
+        turn.store(2 * round + me + 1, std::memory_order_release);
+      }
+#pragma omp master
+      both = true;
+    }
+  }
+  return both;
 }
 
 }  // namespace
@@ -124,6 +156,14 @@ double gatherRate(std::span<const std::uint32_t> picks, std::size_t rows, std::s
     });
   });
   return sizeof(float) * static_cast<double>(picks.size() * passes * width) / least;
+}
+
+double handoverSeconds(double seconds) {
+  constexpr int kRounds = 2000;
+  if (threadCount() < 2 || !passToAndFro(1)) {
+    return 0;
+  }
+  return leastSeconds(seconds, [] { passToAndFro(kRounds); }) / (2.0 * kRounds);
 }
 
 }  // namespace edgewise

@@ -8,11 +8,15 @@
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
+#include "edgewise/util/parallel.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise {
 namespace {
+
+// Short: it is to tell of this moment.
+constexpr double kHandoverSeconds = 0.01;
 
 // Listens to one step after another.
 class StageTimer final : public StageWatch {
@@ -126,6 +130,7 @@ void compare(const StepTimes& times, const std::vector<StageCounts>& counts,
   const StageCounts total = totalCounts(counts, "step");
   measured.whole = {times.whole, total, floorSeconds(total, measured.rates)};
   measured.steps = times.steps;
+  measured.processor_share = times.processor_share;
 }
 
 }  // namespace
@@ -201,6 +206,7 @@ StepTimes timeSteps(const std::function<void(StageWatch&)>& step, const std::fun
   }
   timer.clear();
   std::vector<double> whole;
+  const double processor_before = processorSeconds();
   const Stopwatch all;
   const auto late = [&] {
     return effort.step_seconds > 0 && whole.size() >= BenchEffort::kLeastSteps &&
@@ -209,8 +215,12 @@ StepTimes timeSteps(const std::function<void(StageWatch&)>& step, const std::fun
   while (whole.size() < std::max<std::size_t>(1, effort.steps) && !late()) {
     whole.push_back(once());
   }
+  const double share = (processorSeconds() - processor_before) / (all.seconds() * threadCount());
   const std::size_t steps = whole.size();
-  return {.stages = timer.summary(), .whole = summariseTimes(std::move(whole)), .steps = steps};
+  return {.stages = timer.summary(),
+          .whole = summariseTimes(std::move(whole)),
+          .steps = steps,
+          .processor_share = share};
 }
 
 MachineRates measureMachine(const BenchEffort& effort) {
@@ -238,8 +248,10 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
   measured.products = productsFor(measured.sizes, effort.rate_seconds);
   measured.rates = ratesFor(measured, *messages, machine, effort.rate_seconds);
   TrainStep step(trainer, static_cast<std::size_t>(options.training.batch_size));
+  measured.handover_before = handoverSeconds(kHandoverSeconds);
   const StepTimes times = timeSteps([&](StageWatch& stages) { step.run(stages); },
                                     [&] { step.advance(); }, effort, progress);
+  measured.handover_after = handoverSeconds(kHandoverSeconds);
   compare(times, trainStepCounts(measured.sizes), measured);
   return measured;
 }

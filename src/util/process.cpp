@@ -71,6 +71,15 @@ std::string processorName() {
   return "unknown processor";
 }
 
+double processorSeconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 double systemLoad() {
   double load = 0;
   return ::getloadavg(&load, 1) == 1 ? load : -1;

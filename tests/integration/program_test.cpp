@@ -129,6 +129,7 @@ TEST(Program, MeasuresStepsAgainstTheFloor) {
   EXPECT_EQ(measured["case"], "cora");
   EXPECT_EQ(measured["generated"], true);
   EXPECT_EQ(measured["steps"], 2);
+  EXPECT_GT(measured["processor_share"], 0);
   EXPECT_GT(measured["step"]["ms"], 0);
   EXPECT_GT(measured["step"]["floor_ms"], 0);
   for (const char* stage : {"sample", "index", "encode", "decode", "backward", "optimizer"}) {

@@ -37,6 +37,15 @@ TEST(MachineRates, LargeMeansWorkForEveryThread) {
   EXPECT_GE(beyondCaches(), std::size_t{64} << 20);
 }
 
+TEST(MachineRates, HandOverOnlyBetweenThreads) {
+  const int before = threadCount();
+  setThreadCount(1);
+  EXPECT_EQ(handoverSeconds(kHasty), 0);
+  setThreadCount(2);
+  EXPECT_GT(handoverSeconds(kHasty), 0);
+  setThreadCount(before);
+}
+
 TEST(MachineRates, RefuseRowsThatAreNotThere) {
   const std::vector<std::uint32_t> picks = {0, 5};
   EXPECT_THROW((void)gatherRate(picks, 5, 4, kHasty), std::logic_error);

@@ -35,4 +35,9 @@ struct ProductShape {
 [[nodiscard]] double gatherRate(std::span<const std::uint32_t> picks, std::size_t rows,
                                 std::size_t width, double seconds);
 
+// Seconds until one thread sees what another has written; 0 where there is but one thread. Every
+// parallel loop pays this some times. Between cores that share a cache it is a tenth of what it is
+// between others, and virtual machines move between the two without notice.
+[[nodiscard]] double handoverSeconds(double seconds);
+
 }  // namespace edgewise

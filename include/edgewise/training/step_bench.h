@@ -67,6 +67,9 @@ struct StepTimes {
   // From beginning to end, freeing of memory included.
   StageTime whole;
   std::size_t steps = 0;
+  // Processor time per thread and second while steps ran. Threads wait by spinning, so this is near
+  // 1 on a machine of our own; far below, the times say more about other processes.
+  double processor_share = 0;
 };
 // Calls step(watch) again and again. Between its steps `rest` is called, which is not timed. Throws
 // InterruptedError after Ctrl-C.
@@ -97,6 +100,10 @@ struct StepMeasurement {
   // The step as a whole.
   Stage whole;
   std::size_t steps = 0;
+  double processor_share = 0;
+  // Between threads, before and after the steps: see handoverSeconds.
+  double handover_before = 0;
+  double handover_after = 0;
 };
 
 // What does not depend on the case.

@@ -21,6 +21,9 @@ namespace edgewise {
 // timed beside others' work says less.
 [[nodiscard]] double systemLoad();
 
+// Seconds of processor time that all threads of this process have had so far.
+[[nodiscard]] double processorSeconds();
+
 // Seconds since construction, by the steady clock.
 class Stopwatch {
  public:
