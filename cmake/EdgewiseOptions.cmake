@@ -32,6 +32,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
 endif()
 # Results must not depend on how the compiler pairs multiplications and additions.
 target_compile_options(edgewise_flags INTERFACE -ffp-contract=off)
+# Neither errno nor floating-point traps are looked at; without them square roots and choices become
+# vector instructions, with the same results.
+target_compile_options(edgewise_flags INTERFACE -fno-math-errno -fno-trapping-math)
 if(EDGEWISE_WERROR)
   target_compile_options(edgewise_flags INTERFACE -Werror)
 endif()

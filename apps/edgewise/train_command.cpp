@@ -241,17 +241,17 @@ LinkSplit splitFor(Session& session, const Job& job, const Dataset& dataset) {
 
 // All that can be found wrong before an earlier run is replaced or anything is written.
 void checkJobs(Session& session, std::span<Job> jobs, const Dataset& dataset) {
-  for (Job& job : jobs) {
-    if (!isHeuristic(job.options.model)) {
-      checkModelRun(dataset, job.options);
-    } else if (&job == &jobs.front()) {
-      checkHeuristicRun(dataset, job.options);
-    }
-  }
   const LinkSplit split = splitFor(session, jobs.front(), dataset);
   const EvaluationOptions& evaluation = jobs.front().options.evaluation;
   std::ignore = resolveFullMetrics(
       evaluation, dataset, resolveMetrics(evaluation, dataset, split.training.valid.negative));
+  for (const Job& job : jobs) {
+    if (isHeuristic(job.options.model)) {
+      checkHeuristicRun(dataset, split, job.options);
+    } else {
+      checkModelRun(dataset, job.options);
+    }
+  }
 }
 
 void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {

@@ -94,8 +94,16 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
   return run;
 }
 
-void checkHeuristicRun(const Dataset& dataset, const RunOptions& options) {
+void checkHeuristicRun(const Dataset& dataset, const LinkSplit& split, const RunOptions& options) {
   const HeuristicRun checked(dataset, options, silentProgress());
+  if (parseHeuristic(options.model) != Heuristic::kKatz) {
+    return;
+  }
+  const detail::RunMessages messages = detail::messagesOf(split, options);
+  for (const MessageEdges* stage : {&messages.at_valid, &messages.at_test}) {
+    const CsrGraph graph = messageGraph(dataset, *stage);
+    const HeuristicLinkScorer scorer(graph, Heuristic::kKatz, options.heuristic.resolve());
+  }
 }
 
 }  // namespace edgewise

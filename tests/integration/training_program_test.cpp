@@ -60,7 +60,7 @@ bool endedWithin(const ProgramRun& run, double seconds) {
 
 TEST(TrainProgram, ComesOutTheSameAfterTenKills) {
   const TempFolder folder;
-  ASSERT_EQ(runProgram(trainWords(folder.path() / "whole", {"training.epochs=300"})).code, 0);
+  ASSERT_EQ(runProgram(trainWords(folder.path() / "whole", {"training.epochs=100"})).code, 0);
   const auto broken = folder.path() / "broken";
   RngStream random(7, "kills");
   int kills = 0;
@@ -68,7 +68,7 @@ TEST(TrainProgram, ComesOutTheSameAfterTenKills) {
   while (kills < 10 && !finished) {
     const bool begun = std::filesystem::exists(broken / "options.json");
     ProgramRun run(begun ? std::vector<std::string>{"train", "--resume", broken.string()}
-                         : trainWords(broken, {"training.epochs=300"}));
+                         : trainWords(broken, {"training.epochs=100"}));
     if (endedWithin(run, 0.4 + 0.5 * random.uniform())) {
       finished = true;
     } else {

@@ -168,7 +168,8 @@ TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
     many.push_back(makeEdge(i, i + 1));
   }
   std::map<LayerPair, int> counts;
-  for (const LayerPair& view : *chooser->choose(PairIndex::make(many, 9001))) {
+  const ViewChoice chosen = chooser->choose(PairIndex::make(many, 9001));
+  for (const LayerPair& view : *chosen) {
     ++counts[view];
   }
   ASSERT_EQ(counts.size(), 9U);
