@@ -156,7 +156,8 @@ void setBackendThreads(int threads) {
 
 void keepFreedMemory() {
 #ifdef __GLIBC__
-  ::mallopt(M_MMAP_MAX, 0);
+  // Larger blocks than this are few, and kept they would leave gaps that the next do not fit.
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   ::mallopt(M_TOP_PAD, 64 << 20);
 #endif

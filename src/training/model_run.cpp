@@ -243,21 +243,37 @@ class ModelRun {
     run.selector = options_.network.selector.kind;
     run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
     const Stopwatch watch;
-    const ModelScorer at_valid(model_, parameters, plan(messages_.at_valid), chooser_.get());
-    const ModelScorer at_test(model_, parameters, plan(messages_.at_test), chooser_.get());
-    const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
-    const detail::HeldOut test = detail::heldOutTest(split_, messages_);
-    run.valid =
-        detail::evaluateStage(at_valid, dataset_, options_.evaluation, valid, progress_).metrics;
-    detail::StageResult tested =
-        detail::evaluateStage(at_test, dataset_, options_.evaluation, test, progress_);
-    run.test = std::move(tested.metrics);
-    run.test_scores = std::move(tested.scores);
-    run.by_view = measureViews(at_valid, at_test, valid, test);
-    noteChoices(at_test, test, run);
+    measureValid(parameters, run);
+    measureTest(parameters, run);
     run.time.emplace_back("eval_s", watch.seconds());
     run.peak_bytes = peakMemoryBytes();
     return run;
+  }
+
+  // One stage at a time: a scorer holds all layers of the whole graph.
+  void measureValid(const Parameters& parameters, RunMetrics& run) const {
+    const ModelScorer scorer(model_, parameters, plan(messages_.at_valid), chooser_.get());
+    const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
+    run.valid =
+        detail::evaluateStage(scorer, dataset_, options_.evaluation, valid, progress_).metrics;
+    run.by_view = bestView(scorer, valid);
+  }
+
+  void measureTest(const Parameters& parameters, RunMetrics& run) const {
+    const ModelScorer scorer(model_, parameters, plan(messages_.at_test), chooser_.get());
+    const detail::HeldOut test = detail::heldOutTest(split_, messages_);
+    detail::StageResult tested =
+        detail::evaluateStage(scorer, dataset_, options_.evaluation, test, progress_);
+    run.test = std::move(tested.metrics);
+    run.test_scores = std::move(tested.scores);
+    if (run.by_view) {
+      const auto best =
+          static_cast<std::size_t>(run.by_view->best.source - 1) * run.by_view->depth +
+          static_cast<std::size_t>(run.by_view->best.target - 1);
+      run.by_view->best_test = evaluateByView(
+          scorer, test, resolveMetrics(options_.evaluation, dataset_, test.negative))[best];
+    }
+    noteChoices(scorer, test, run);
   }
 
   void noteChoices(const ModelScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
@@ -273,14 +289,12 @@ class ModelRun {
     writeFileAtomically(folder_ / kViewsFile, detail::viewsText(*run.views));
   }
 
-  // Every view's validation, and the test of the best alone.
-  [[nodiscard]] std::optional<ViewMetrics> measureViews(const ModelScorer& at_valid,
-                                                        const ModelScorer& at_test,
-                                                        const detail::HeldOut& valid,
-                                                        const detail::HeldOut& test) const {
+  // Every view's validation, and which was best.
+  [[nodiscard]] std::optional<ViewMetrics> bestView(const ModelScorer& scorer,
+                                                    const detail::HeldOut& valid) const {
     const std::vector<MetricRequest> requests =
         resolveMetrics(options_.evaluation, dataset_, valid.negative);
-    const std::vector<MetricSet> each = evaluateByView(at_valid, valid, requests);
+    const std::vector<MetricSet> each = evaluateByView(scorer, valid, requests);
     if (each.empty()) {
       return std::nullopt;
     }
@@ -296,7 +310,6 @@ class ModelRun {
         static_cast<std::size_t>(std::ranges::max_element(views.valid) - views.valid.begin());
     const LayerPair view = model_.decoder().views()[best];
     views.best = {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
-    views.best_test = evaluateByView(at_test, test, requests)[best];
     return views;
   }
 

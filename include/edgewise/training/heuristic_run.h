@@ -16,8 +16,8 @@ namespace edgewise {
                                       const RunOptions& options,
                                       ProgressSink& progress = silentProgress());
 
-// Throws ConfigError where runHeuristic would: for a heuristic that does not fit the data, or a Katz
-// index that diverges on its messages.
+// Throws ConfigError where runHeuristic would: for a heuristic that does not fit the data, or a
+// Katz index that diverges on its messages.
 void checkHeuristicRun(const Dataset& dataset, const LinkSplit& split, const RunOptions& options);
 
 }  // namespace edgewise

@@ -30,8 +30,8 @@ class CounterRng {
 
   // The 128 random bits at a 128-bit counter (`low` runs fastest).
   [[nodiscard]] std::array<std::uint32_t, 4> block(std::uint64_t low, std::uint64_t high = 0) const;
-  // The blocks at counters (first, high), (first + 1, high), ... word after word; the last block may
-  // be cut short. Much faster than one `block` after another.
+  // The blocks at counters (first, high), (first + 1, high), ... word after word; the last block
+  // may be cut short. Much faster than one `block` after another.
   void fill(std::uint64_t first, std::uint64_t high, std::span<std::uint32_t> words) const;
   // 64 random bits at `counter`; `lane` gives independent further draws at the same counter.
   [[nodiscard]] std::uint64_t bits(std::uint64_t counter, std::uint64_t lane = 0) const;
