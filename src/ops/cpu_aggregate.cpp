@@ -10,8 +10,8 @@
 namespace edgewise::detail {
 namespace {
 
-// Below this many multiply-adds threads cost more than they bring.
-constexpr std::size_t kSerialWork = 200'000;
+// Of one multiplication and addition.
+constexpr double kNanoseconds = 0.15;
 
 template <class Real>
 std::vector<Real> narrowed(std::span<const double> values) {
@@ -76,19 +76,15 @@ class RowSummer {
 template <class Real>
 void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width) {
   const RowSummer<Real> summer(plan, input, output, width);
-  const std::size_t rows = plan.nodeCount();
-  if ((plan.rows().entryCount() + rows) * width < kSerialWork) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      summer.sum(row);
-    }
-    return;
-  }
   const auto blocks = plan.blocks();
-  parallelFor(blocks.size() - 1, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = blocks[begin]; row < blocks[end]; ++row) {
-      summer.sum(row);
-    }
-  });
+  parallelFor(
+      blocks.size() - 1, 1,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = blocks[begin]; row < blocks[end]; ++row) {
+          summer.sum(row);
+        }
+      },
+      kNanoseconds * static_cast<double>((plan.rows().entryCount() + plan.nodeCount()) * width));
 }
 
 template void aggregateOnCpu<float>(const MessagePlan&, const float*, float*, std::size_t);

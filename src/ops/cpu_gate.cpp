@@ -54,11 +54,14 @@ constexpr std::size_t kGateBlock = 16'384;
 // Calls body(begin, end, keep) for blocks, with keep[i - begin] saying whether i stays.
 template <class Body>
 void forKept(const DropoutMask& mask, std::size_t count, const Body& body) {
-  parallelFor(count, kGateBlock, [&](std::size_t begin, std::size_t end) {
-    std::array<std::uint8_t, kGateBlock> keep;
-    mask.draw(begin, std::span(keep).first(end - begin));
-    body(begin, end, keep.data());
-  });
+  parallelFor(
+      count, kGateBlock,
+      [&](std::size_t begin, std::size_t end) {
+        std::array<std::uint8_t, kGateBlock> keep;
+        mask.draw(begin, std::span(keep).first(end - begin));
+        body(begin, end, keep.data());
+      },
+      0.6 * static_cast<double>(count));
 }
 
 }  // namespace
@@ -104,16 +107,19 @@ void rectifyAndDropOnCpu(const Real* in, const DropoutMask& mask, std::size_t co
 
 template <class Real>
 void gateOnCpu(const Real* in, const Real* open, Real scale, std::size_t count, Real* out) {
-  parallelFor(count, kGateBlock, [=](std::size_t begin, std::size_t end) {
-    const Real* from = in + begin;
-    const Real* gate = open + begin;
-    Real* to = out + begin;
+  parallelFor(
+      count, kGateBlock,
+      [=](std::size_t begin, std::size_t end) {
+        const Real* from = in + begin;
+        const Real* gate = open + begin;
+        Real* to = out + begin;
 #pragma omp simd
-    for (std::size_t i = 0; i < end - begin; ++i) {
-      const Real scaled = from[i] * scale;
-      to[i] = gate[i] > 0 ? scaled : Real{0};
-    }
-  });
+        for (std::size_t i = 0; i < end - begin; ++i) {
+          const Real scaled = from[i] * scale;
+          to[i] = gate[i] > 0 ? scaled : Real{0};
+        }
+      },
+      0.2 * static_cast<double>(count));
 }
 
 #define EDGEWISE_GATE(Real)                                                                     \

@@ -69,11 +69,15 @@ void sumRowsInto(const Real* x, std::size_t rows, std::size_t columns, Real* out
   const std::size_t piece = std::max(rowsPerBlock(columns), (rows + kMaxPieces - 1) / kMaxPieces);
   const std::size_t pieces = std::max<std::size_t>(1, (rows + piece - 1) / piece);
   std::vector<Real> partial(pieces * columns, Real{0});
-  parallelFor(pieces, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      addRows(x, i * piece, std::min(rows, (i + 1) * piece), columns, partial.data() + i * columns);
-    }
-  });
+  parallelFor(
+      pieces, 1,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          addRows(x, i * piece, std::min(rows, (i + 1) * piece), columns,
+                  partial.data() + i * columns);
+        }
+      },
+      0.2 * static_cast<double>(rows * columns));
   std::copy_n(partial.begin(), columns, out);
   for (std::size_t i = 1; i < pieces; ++i) {
     addRow(partial.data() + i * columns, columns, out);
@@ -82,50 +86,65 @@ void sumRowsInto(const Real* x, std::size_t rows, std::size_t columns, Real* out
 
 template <class Real>
 void repeatRow(const Real* row, std::size_t rows, std::size_t columns, Real* out) {
-  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      std::copy_n(row, columns, out + i * columns);
-    }
-  });
+  parallelFor(
+      rows, rowsPerBlock(columns),
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          std::copy_n(row, columns, out + i * columns);
+        }
+      },
+      0.1 * static_cast<double>(rows * columns));
 }
 
 template <class Real>
 void sumEachRow(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
-  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] = sumOf(x + i * columns, columns);
-    }
-  });
+  parallelFor(
+      rows, rowsPerBlock(columns),
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          out[i] = sumOf(x + i * columns, columns);
+        }
+      },
+      0.3 * static_cast<double>(rows * columns));
 }
 
 template <class Real>
 void repeatColumn(const Real* column, std::size_t rows, std::size_t columns, Real* out) {
-  parallelFor(rows, rowsPerBlock(columns), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      std::fill_n(out + i * columns, columns, column[i]);
-    }
-  });
+  parallelFor(
+      rows, rowsPerBlock(columns),
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          std::fill_n(out + i * columns, columns, column[i]);
+        }
+      },
+      0.1 * static_cast<double>(rows * columns));
 }
 
 template <class Real>
 void logisticOf(const Real* x, std::size_t count, Real* out) {
-  parallelFor(count, kBlockEntries / 8, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      // Through exp of a negative number, so that nothing overflows.
-      const Real small = std::exp(-std::abs(x[i]));
-      out[i] = x[i] >= 0 ? 1 / (1 + small) : small / (1 + small);
-    }
-  });
+  parallelFor(
+      count, kBlockEntries / 8,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          // Through exp of a negative number, so that nothing overflows.
+          const Real small = std::exp(-std::abs(x[i]));
+          out[i] = x[i] >= 0 ? 1 / (1 + small) : small / (1 + small);
+        }
+      },
+      10 * static_cast<double>(count));
 }
 
 template <class Real>
 void crossEntropyOf(const Real* logits, const Real* labels, std::size_t count, Real* out) {
-  parallelFor(count, kBlockEntries / 8, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] = std::max(logits[i], Real{0}) - logits[i] * labels[i] +
-               std::log1p(std::exp(-std::abs(logits[i])));
-    }
-  });
+  parallelFor(
+      count, kBlockEntries / 8,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          out[i] = std::max(logits[i], Real{0}) - logits[i] * labels[i] +
+                   std::log1p(std::exp(-std::abs(logits[i])));
+        }
+      },
+      20 * static_cast<double>(count));
 }
 
 #define EDGEWISE_ROWWISE(Real)                                                    \

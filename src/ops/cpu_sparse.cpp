@@ -74,13 +74,16 @@ std::shared_ptr<const SparseMatrix> SparseMatrix::dropped(const DropoutMask& mas
   }
   auto values = std::make_shared<std::vector<float>>(*row_values_);
   const auto scale = static_cast<float>(mask.scale());
-  parallelFor(values->size(), kDropBlock, [&](std::size_t begin, std::size_t end) {
-    std::vector<std::uint8_t> keep(end - begin);
-    mask.draw(begin, keep);
-    for (std::size_t i = begin; i < end; ++i) {
-      (*values)[i] = keep[i - begin] != 0 ? (*values)[i] * scale : 0.0F;
-    }
-  });
+  parallelFor(
+      values->size(), kDropBlock,
+      [&](std::size_t begin, std::size_t end) {
+        std::vector<std::uint8_t> keep(end - begin);
+        mask.draw(begin, keep);
+        for (std::size_t i = begin; i < end; ++i) {
+          (*values)[i] = keep[i - begin] != 0 ? (*values)[i] * scale : 0.0F;
+        }
+      },
+      static_cast<double>(values->size()));
   matrix->column_values_ = reordered(*values, *columns_);
   matrix->row_values_ = std::move(values);
   return matrix;
@@ -99,15 +102,18 @@ template <class Real>
 void sparseMatmulOnCpu(const SparseMatrix& matrix, const Real* x, std::size_t width, Real* out) {
   const SparseMatrix::Side& side = matrix.rows();
   const std::span<const float> values = matrix.rowValues();
-  parallelFor(side.blocks.size() - 1, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = side.blocks[begin]; row < side.blocks[end]; ++row) {
-      sumRow(x, width, Real{1}, out + row * width, [&](auto& strip) {
-        for (std::uint64_t i = side.offsets[row]; i < side.offsets[row + 1]; ++i) {
-          strip.add(side.indices[i], static_cast<Real>(values[i]));
+  parallelFor(
+      side.blocks.size() - 1, 1,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = side.blocks[begin]; row < side.blocks[end]; ++row) {
+          sumRow(x, width, Real{1}, out + row * width, [&](auto& strip) {
+            for (std::uint64_t i = side.offsets[row]; i < side.offsets[row + 1]; ++i) {
+              strip.add(side.indices[i], static_cast<Real>(values[i]));
+            }
+          });
         }
-      });
-    }
-  });
+      },
+      0.06 * static_cast<double>(matrix.entryCount() * width));
 }
 
 template void sparseMatmulOnCpu<float>(const SparseMatrix&, const float*, std::size_t, float*);

@@ -40,28 +40,35 @@ void adamStep(const Stretch<Real>& stretch, const AdamOptions& options, const Co
   const auto step = static_cast<Real>(with.step);
   const auto root = static_cast<Real>(with.root_correction);
   const auto epsilon = static_cast<Real>(options.epsilon);
-  parallelFor(stretch.count, kBlock, [&](std::size_t begin, std::size_t end) {
+  parallelFor(
+      stretch.count, kBlock,
+      [&](std::size_t begin, std::size_t end) {
 #pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) {
-      const Real gradient = stretch.gradient[i] * scale + decay * stretch.value[i];
-      stretch.first[i] = beta1 * stretch.first[i] + rest1 * gradient;
-      stretch.second[i] = beta2 * stretch.second[i] + rest2 * gradient * gradient;
-      stretch.value[i] -= step * stretch.first[i] / (std::sqrt(stretch.second[i]) / root + epsilon);
-    }
-  });
+        for (std::size_t i = begin; i < end; ++i) {
+          const Real gradient = stretch.gradient[i] * scale + decay * stretch.value[i];
+          stretch.first[i] = beta1 * stretch.first[i] + rest1 * gradient;
+          stretch.second[i] = beta2 * stretch.second[i] + rest2 * gradient * gradient;
+          stretch.value[i] -=
+              step * stretch.first[i] / (std::sqrt(stretch.second[i]) / root + epsilon);
+        }
+      },
+      static_cast<double>(stretch.count));
 }
 
 template <class Real>
 double squares(const Real* values, std::size_t count) {
   std::vector<double> partial((count + kBlock - 1) / kBlock, 0.0);
-  parallelFor(count, kBlock, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
+  parallelFor(
+      count, kBlock,
+      [&](std::size_t begin, std::size_t end) {
+        double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::size_t i = begin; i < end; ++i) {
-      sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-    }
-    partial[begin / kBlock] = sum;
-  });
+        for (std::size_t i = begin; i < end; ++i) {
+          sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+        }
+        partial[begin / kBlock] = sum;
+      },
+      0.3 * static_cast<double>(count));
   double total = 0;
   for (const double sum : partial) {
     total += sum;

@@ -13,6 +13,9 @@
 namespace edgewise {
 namespace {
 
+// A loop that takes less than this on one core gains nothing from a second.
+constexpr double kSmallWork = 150'000;
+
 int usableCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -58,13 +61,13 @@ int threadCount() { return omp_get_max_threads(); }
 void setThreadCount(int threads) { omp_set_num_threads(threads > 0 ? threads : usableCores()); }
 
 void parallelFor(std::size_t count, std::size_t grain,
-                 const std::function<void(std::size_t, std::size_t)>& body) {
+                 const std::function<void(std::size_t, std::size_t)>& body, double nanoseconds) {
   invariant(grain > 0, "parallelFor needs a positive grain");
   const std::size_t blocks = (count + grain - 1) / grain;
   const auto run_block = [&](std::size_t block) {
     body(block * grain, std::min(count, (block + 1) * grain));
   };
-  if (blocks <= 1 || threadCount() == 1 || omp_in_parallel() != 0) {
+  if (blocks <= 1 || nanoseconds < kSmallWork || threadCount() == 1 || omp_in_parallel() != 0) {
     for (std::size_t block = 0; block < blocks; ++block) {
       run_block(block);
     }
