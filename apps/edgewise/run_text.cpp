@@ -112,11 +112,11 @@ nlohmann::ordered_json comparisonJson(std::span<const RunMetrics> runs) {
   return json;
 }
 
-std::string describeLearning(const RunMetrics& run) {
-  std::string text = fmt::format("{} on {}: {} parameters", run.label(), run.learning->input,
-                                 groupedCount(static_cast<std::size_t>(run.learning->parameters)));
-  if (run.learning->epochs > 0) {
-    text += fmt::format(", {} epochs, best {}", run.learning->epochs, run.learning->best_epoch);
+std::string describeLearning(const RunMetrics& run, const LearningSummary& learning) {
+  std::string text = fmt::format("{} on {}: {} parameters", run.label(), learning.input,
+                                 groupedCount(static_cast<std::size_t>(learning.parameters)));
+  if (learning.epochs > 0) {
+    text += fmt::format(", {} epochs, best {}", learning.epochs, learning.best_epoch);
   }
   if (run.views) {
     text += fmt::format("\n{:.2f} views in use for the test links", run.views->effective);
@@ -137,8 +137,8 @@ std::string describeLearning(const RunMetrics& run) {
 void showRuns(const Console& console, std::span<const RunMetrics> runs) {
   console.say(describeSplit(runs.front()) + "\n");
   if (runs.size() == 1) {
-    if (runs.front().learning) {
-      console.say(describeLearning(runs.front()) + "\n");
+    if (const auto& learning = runs.front().learning) {
+      console.say(describeLearning(runs.front(), *learning) + "\n");
     }
     console.show(metricsTable(runs.front()));
     console.showJson(runs.front().toJson());

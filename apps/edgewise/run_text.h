@@ -13,8 +13,8 @@ namespace edgewise::app {
 
 // One line on the split and its audit.
 [[nodiscard]] std::string describeSplit(const RunMetrics& run);
-// What was learned from what, and for how long; only for runs that learned.
-[[nodiscard]] std::string describeLearning(const RunMetrics& run);
+// What was learned from what, and for how long.
+[[nodiscard]] std::string describeLearning(const RunMetrics& run, const LearningSummary& learning);
 // Metrics down, validation and test across.
 [[nodiscard]] TextTable metricsTable(const RunMetrics& run);
 // One row a model: mean ± std over its runs of every test metric, best in bold.

@@ -21,7 +21,7 @@ constexpr std::size_t kElementsPerBlock = 8;
 
 DropoutMask::DropoutMask(double rate, const CounterRng& rng, std::uint64_t step)
     : rng_(rng), step_(step) {
-  if (!(rate >= 0 && rate < 1)) {
+  if (rate < 0 || rate >= 1 || std::isnan(rate)) {
     throw ConfigError(fmt::format("a dropout rate of {} is not in [0, 1)", rate));
   }
   threshold_ = static_cast<std::uint32_t>(std::lround(rate * kLevels));
@@ -122,6 +122,7 @@ void gateOnCpu(const Real* in, const Real* open, Real scale, std::size_t count, 
       0.2 * static_cast<double>(count));
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define EDGEWISE_GATE(Real)                                                                     \
   template void dropOnCpu<Real>(const Real*, const DropoutMask&, std::size_t, Real*);           \
   template void rectifyAndDropOnCpu<Real>(const Real*, const DropoutMask&, std::size_t, Real*); \
@@ -129,6 +130,7 @@ void gateOnCpu(const Real* in, const Real* open, Real scale, std::size_t count, 
 EDGEWISE_GATE(float)
 EDGEWISE_GATE(double)
 #undef EDGEWISE_GATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace detail
 }  // namespace edgewise

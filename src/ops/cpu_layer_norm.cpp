@@ -109,6 +109,7 @@ void normaliseRowsBackward(const LayerNormInput<Real>& input, const Real* gradie
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define EDGEWISE_LAYER_NORM(Real)                                                            \
   template void normaliseRows<Real>(const LayerNormInput<Real>&, const Real*, Real*);        \
   template void normaliseRowsBackward<Real>(const LayerNormInput<Real>&, const Real*, Real*, \
@@ -116,5 +117,6 @@ void normaliseRowsBackward(const LayerNormInput<Real>& input, const Real* gradie
 EDGEWISE_LAYER_NORM(float)
 EDGEWISE_LAYER_NORM(double)
 #undef EDGEWISE_LAYER_NORM
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace edgewise::detail

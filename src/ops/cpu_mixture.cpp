@@ -87,6 +87,7 @@ void chosenPairsBackwardOnCpu(const ChosenInput<Real>& input, const Real* gradie
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define EDGEWISE_MIXTURE(Real)                                                              \
   template void viewSoftmaxOnCpu<Real>(const Real*, std::size_t, std::size_t, Real, Real*); \
   template void chosenPairsOnCpu<Real>(const ChosenInput<Real>&, Real*);                    \
@@ -95,5 +96,6 @@ void chosenPairsBackwardOnCpu(const ChosenInput<Real>& input, const Real* gradie
 EDGEWISE_MIXTURE(float)
 EDGEWISE_MIXTURE(double)
 #undef EDGEWISE_MIXTURE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace edgewise::detail

@@ -134,6 +134,7 @@ void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std:
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define EDGEWISE_PAIRS(Real)                                                                      \
   template void pairProductsOnCpu<Real>(const PairProductInput<Real>&, std::span<Real* const>);   \
   template void pairProductsBackwardOnCpu<Real>(const PairProductInput<Real>&,                    \
@@ -144,5 +145,6 @@ void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std:
 EDGEWISE_PAIRS(float)
 EDGEWISE_PAIRS(double)
 #undef EDGEWISE_PAIRS
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace edgewise::detail

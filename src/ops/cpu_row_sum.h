@@ -10,7 +10,7 @@ namespace edgewise::detail {
 
 // Calls add(strip) for every strip of columns; strip.add(row, scale) adds a scaled row of x and
 // strip.store(scale) writes the total. `body` must make the same calls whatever the strip.
-template <class Real, std::size_t kWidth>
+template <class Real, std::size_t Width>
 class RowStrip {
  public:
   RowStrip(const Real* x, std::size_t width, std::size_t first) : x_(x + first), width_(width) {}
@@ -18,19 +18,19 @@ class RowStrip {
   void add(std::size_t row, Real scale) {
     const Real* from = x_ + row * width_;
 #pragma omp simd
-    for (std::size_t k = 0; k < kWidth; ++k) {
+    for (std::size_t k = 0; k < Width; ++k) {
       sum_[k] += scale * from[k];
     }
   }
   void store(Real scale, Real* out) const {
 #pragma omp simd
-    for (std::size_t k = 0; k < kWidth; ++k) {
+    for (std::size_t k = 0; k < Width; ++k) {
       out[k] = scale * sum_[k];
     }
   }
 
  private:
-  std::array<Real, kWidth> sum_{};
+  std::array<Real, Width> sum_{};
   const Real* x_;
   std::size_t width_;
 };
@@ -66,9 +66,9 @@ class RaggedStrip {
 template <class Real, class Body>
 void sumRow(const Real* x, std::size_t width, Real scale, Real* out, const Body& body) {
   std::size_t first = 0;
-  const auto strips = [&]<std::size_t kWidth>() {
-    for (; first + kWidth <= width; first += kWidth) {
-      RowStrip<Real, kWidth> strip(x, width, first);
+  const auto strips = [&]<std::size_t Width>() {
+    for (; first + Width <= width; first += Width) {
+      RowStrip<Real, Width> strip(x, width, first);
       body(strip);
       strip.store(scale, out + first);
     }

@@ -147,6 +147,7 @@ void crossEntropyOf(const Real* logits, const Real* labels, std::size_t count, R
       20 * static_cast<double>(count));
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define EDGEWISE_ROWWISE(Real)                                                    \
   template void sumRowsInto<Real>(const Real*, std::size_t, std::size_t, Real*);  \
   template void repeatRow<Real>(const Real*, std::size_t, std::size_t, Real*);    \
@@ -157,5 +158,6 @@ void crossEntropyOf(const Real* logits, const Real* labels, std::size_t count, R
 EDGEWISE_ROWWISE(float)
 EDGEWISE_ROWWISE(double)
 #undef EDGEWISE_ROWWISE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace edgewise::detail

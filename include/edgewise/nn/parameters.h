@@ -59,8 +59,8 @@ class Parameters {
                             at::ScalarType type = at::kFloat);
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
-  Parameters(Parameters&&) = default;
-  Parameters& operator=(Parameters&&) = default;
+  Parameters(Parameters&&) noexcept = default;
+  Parameters& operator=(Parameters&&) noexcept = default;
   ~Parameters() = default;
 
   // Equal values in other memory.
