@@ -22,7 +22,7 @@ std::int64_t embeddingWidth(const ModelOptions& options, const FeatureMatrix& fe
 }
 
 std::string describeInput(const FeatureMatrix& features, std::int64_t embedding) {
-  const std::string learned = fmt::format("a learned embedding of {}", embedding);
+  std::string learned = fmt::format("a learned embedding of {}", embedding);
   if (features.empty()) {
     return learned;
   }
@@ -49,8 +49,8 @@ void ModelOptions::bind(OptionSet& set) {
 
 LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes)
     : nodes_(nodes.nodes) {
-  static const FeatureMatrix kNone;
-  const FeatureMatrix& features = options.features == "embedding" ? kNone : nodes.features;
+  static const FeatureMatrix no_features;
+  const FeatureMatrix& features = options.features == "embedding" ? no_features : nodes.features;
   const std::int64_t embedding = embeddingWidth(options, features);
   input_text_ = describeInput(features, embedding);
   auto input = std::make_shared<const NodeInput>(
