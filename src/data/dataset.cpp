@@ -168,6 +168,7 @@ Dataset makeDataset(DatasetParts parts) {
   dataset.node_count = settleNodes(parts, dataset.notes);
   dataset.official = std::move(parts.official);
   dataset.edge_classes = std::move(parts.edge_classes);
+  dataset.node_kinds = std::move(parts.node_kinds);
   if (parts.raw.right_ids) {
     dataset.bipartite = {.users = parts.raw.ids.size(), .items = parts.raw.right_ids->size()};
     shiftItems(parts.raw.table, dataset.bipartite->users);

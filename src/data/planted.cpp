@@ -14,29 +14,31 @@ namespace edgewise {
 namespace {
 
 enum PlantedClass : std::uint8_t { kNearNear, kNearFar, kFarFar, kContext };
+enum NodeKind : std::uint8_t { kNear, kFar, kOther };
+constexpr std::size_t kMarkedKinds = 2;
 
-// Words a node shows: communities own a block of the vocabulary each, common words say nothing.
+// Words a node shows: communities own a block of the vocabulary each; marks tell kinds; common
+// words say nothing.
 constexpr std::size_t kWordsPerCommunity = 16;
+constexpr std::size_t kMarkWords = 16;
 constexpr std::size_t kCommonWords = 64;
 constexpr std::size_t kWordsShown = 12;
 
-// Node kinds as shares of all nodes.
-constexpr double kNearShare = 0.38;
-constexpr double kFarShare = 0.38;
-constexpr double kBridgeShare = 0.075;
-constexpr double kRelayShare = 0.075;
+// Node kinds as shares of all nodes; badges take what is left.
+constexpr double kNearShare = 0.35;
+constexpr double kFarShare = 0.35;
+constexpr double kTagShare = 0.07;
+constexpr double kRelayShare = 0.07;
+constexpr double kBeaconShare = 0.07;
+constexpr double kUsherShare = 0.06;
 
-constexpr std::size_t kBridgesPerNear = 6;
-constexpr std::size_t kRelaysPerFar = 2;
-constexpr std::size_t kBeaconsPerConnector = 16;
-constexpr std::size_t kBeaconsPerBeacon = 16;
+// Links of each kind of node to the next.
+constexpr std::size_t kTagsPerNode = 3;
+constexpr std::size_t kRelaysPerNode = 3;
+constexpr std::size_t kUshersPerNode = 3;
+constexpr std::size_t kLinksBehind = 16;
 
-// How many of a node's words speak of a community.
-constexpr std::size_t kNearWords = 4;
-constexpr std::size_t kRelayWords = 6;
-constexpr std::size_t kBeaconWords = 12;
-
-// Node numbers by kind: near, far, bridges, relays, beacons, one range after the other.
+// Node numbers by kind, one range after the other.
 struct Range {
   std::size_t begin;
   std::size_t end;
@@ -64,11 +66,14 @@ class PlantedBuilder {
     parts.features = drawFeatures();
     parts.labels.assign(community_.begin(), community_.end());
     parts.edge_classes = {
-        {.name = "near_near", .views = {{1, 1}}},
-        {.name = "near_far", .views = {{1, 2}, {1, 3}}},
-        {.name = "far_far", .views = {{2, 2}, {2, 3}, {3, 2}, {3, 3}}},
+        {.name = "near_near", .views = {{1, 1}}, .kinds = KindPair{kNear, kNear}},
+        {.name = "near_far", .views = {{1, 2}, {1, 3}}, .kinds = KindPair{kNear, kFar}},
+        {.name = "far_far",
+         .views = {{2, 2}, {2, 3}, {3, 2}, {3, 3}},
+         .kinds = KindPair{kFar, kFar}},
         {.name = "context", .target = false, .views = {}},
     };
+    parts.node_kinds = kinds();
     return makeDataset(std::move(parts));
   }
 
@@ -82,20 +87,32 @@ class PlantedBuilder {
     };
     near_ = take(kNearShare);
     far_ = take(kFarShare);
-    bridges_ = take(kBridgeShare);
+    tags_ = take(kTagShare);
     relays_ = take(kRelayShare);
-    beacons_ = {next, nodes_};
+    beacons_ = take(kBeaconShare);
+    ushers_ = take(kUsherShare);
+    badges_ = {next, nodes_};
   }
 
-  // Communities are dealt round robin within a kind, so that all have members everywhere; bridges
-  // and relays take the community of the beacons behind them.
+  // Communities are dealt round robin within a kind, so that all have members everywhere. Ushers
+  // and badges stand for a kind instead, near or far in turn.
   void drawCommunities() {
     community_.resize(nodes_);
-    for (const Range& kind : {near_, far_, bridges_, relays_, beacons_}) {
+    for (const Range& kind : {near_, far_, tags_, relays_, beacons_}) {
       for (std::size_t node = kind.begin; node < kind.end; ++node) {
         community_[node] = static_cast<std::int32_t>((node - kind.begin) % communities_);
       }
     }
+    for (std::size_t node = ushers_.begin; node < nodes_; ++node) {
+      community_[node] = -1;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t> kinds() const {
+    std::vector<std::uint8_t> kinds(nodes_, kOther);
+    std::fill_n(kinds.begin(), near_.end, kNear);
+    std::fill_n(kinds.begin() + static_cast<std::ptrdiff_t>(far_.begin), far_.size(), kFar);
+    return kinds;
   }
 
   void addEdge(std::size_t src, std::size_t dst, PlantedClass edge_class) {
@@ -106,38 +123,42 @@ class PlantedBuilder {
     }
   }
 
-  // A random node of this kind that belongs to `community`.
-  std::size_t memberOf(const Range& kind, std::size_t community) {
-    const std::size_t members = (kind.size() - community + communities_ - 1) / communities_;
-    return kind.begin + community + communities_ * random_.below(members);
+  // A random node of this kind that belongs to group `group` of `groups` dealt in turn.
+  std::size_t memberOf(const Range& kind, std::size_t group, std::size_t groups) {
+    const std::size_t members = (kind.size() - group + groups - 1) / groups;
+    return kind.begin + group + groups * random_.below(members);
   }
 
+  // One true claim and one false, a hop and two hops away; which is which, the badges know.
   void drawContext() {
-    for (std::size_t node = near_.begin; node < near_.end; ++node) {
+    for (std::size_t node = near_.begin; node < far_.end; ++node) {
+      const bool near = node < near_.end;
       const auto own = static_cast<std::size_t>(community_[node]);
-      // All bridges of a node lead to the same wrong community; different ones would cancel out.
       const std::size_t decoy = (own + 1 + random_.below(communities_ - 1)) % communities_;
-      for (std::size_t i = 0; i < kBridgesPerNear; ++i) {
-        addEdge(node, memberOf(bridges_, decoy), kContext);
-      }
+      attach(node, tags_, near ? own : decoy, communities_, kTagsPerNode);
+      attach(node, relays_, near ? decoy : own, communities_, kRelaysPerNode);
+      attach(node, ushers_, near ? kNear : kFar, kMarkedKinds, kUshersPerNode);
     }
-    for (std::size_t node = far_.begin; node < far_.end; ++node) {
-      for (std::size_t i = 0; i < kRelaysPerFar; ++i) {
-        addEdge(node, memberOf(relays_, static_cast<std::size_t>(community_[node])), kContext);
-      }
+    for (std::size_t node = relays_.begin; node < beacons_.end; ++node) {
+      // Beacons know one another, so what they say is as loud three hops away as at two.
+      attach(node, beacons_, static_cast<std::size_t>(community_[node]), communities_,
+             kLinksBehind);
     }
-    attachToBeacons(bridges_, kBeaconsPerConnector);
-    attachToBeacons(relays_, kBeaconsPerConnector);
-    // Beacons know one another, so what they say is as loud three hops away as at two.
-    attachToBeacons(beacons_, kBeaconsPerBeacon);
+    for (std::size_t node = ushers_.begin; node < badges_.end; ++node) {
+      attach(node, badges_, markOf(node), kMarkedKinds, kLinksBehind);
+    }
   }
 
-  void attachToBeacons(const Range& kind, std::size_t links) {
-    for (std::size_t node = kind.begin; node < kind.end; ++node) {
-      for (std::size_t i = 0; i < links; ++i) {
-        addEdge(node, memberOf(beacons_, static_cast<std::size_t>(community_[node])), kContext);
-      }
+  void attach(std::size_t node, const Range& kind, std::size_t group, std::size_t groups,
+              std::size_t links) {
+    for (std::size_t i = 0; i < links; ++i) {
+      addEdge(node, memberOf(kind, group, groups), kContext);
     }
+  }
+
+  // Of ushers and badges: the kind they stand for.
+  [[nodiscard]] std::size_t markOf(std::size_t node) const {
+    return (node - (node < ushers_.end ? ushers_ : badges_).begin) % kMarkedKinds;
   }
 
   // Pairs of kinds get edges in proportion to the pairs there are, so the kind of a pair says
@@ -153,7 +174,7 @@ class PlantedBuilder {
       const std::size_t left = random_.below(ends);
       const auto community = static_cast<std::size_t>(community_[left]);
       const bool to_near = random_.below(ends) < near_.size();
-      const std::size_t right = memberOf(to_near ? near_ : far_, community);
+      const std::size_t right = memberOf(to_near ? near_ : far_, community, communities_);
       const bool from_near = left < near_.end;
       if (from_near == to_near) {
         addEdge(left, right, from_near ? kNearNear : kFarFar);
@@ -163,49 +184,51 @@ class PlantedBuilder {
     }
   }
 
-  // Draws `telling` words of a community (each replaced by a random community's with probability
-  // `noise`) and fills up with common words.
-  std::vector<std::uint32_t> drawWords(std::size_t community, std::size_t telling) {
-    std::set<std::uint32_t> words;
-    while (words.size() < telling) {
-      const std::size_t topic =
-          random_.uniform() < options_.noise ? random_.below(communities_) : community;
-      words.insert(static_cast<std::uint32_t>(topic * kWordsPerCommunity +
-                                              random_.below(kWordsPerCommunity)));
-    }
-    while (words.size() < kWordsShown) {
-      words.insert(static_cast<std::uint32_t>(communities_ * kWordsPerCommunity +
-                                              random_.below(kCommonWords)));
-    }
-    return {words.begin(), words.end()};
+  // Words of a block of the vocabulary.
+  std::uint32_t wordOf(std::size_t begin, std::size_t count) {
+    return static_cast<std::uint32_t>(begin + random_.below(count));
   }
 
-  // The community a node's own words speak of, and how many do.
-  std::pair<std::size_t, std::size_t> voice(std::size_t node) {
-    const auto own = static_cast<std::size_t>(community_[node]);
-    if (node < near_.end) {
-      return {own, kNearWords};
+  // Of a community, each replaced by a random community's with probability `noise`.
+  std::uint32_t communityWord(std::size_t community) {
+    const std::size_t topic =
+        random_.uniform() < options_.noise ? random_.below(communities_) : community;
+    return wordOf(topic * kWordsPerCommunity, kWordsPerCommunity);
+  }
+
+  // Tags and beacons speak of their community, badges of a kind of node; nodes to be linked say
+  // nothing of use. Relays and ushers are silent but for one word all of them have, so that who
+  // stands behind them is seen two hops away and not at one.
+  std::vector<std::uint32_t> drawWords(std::size_t node) {
+    const auto is = [&](const Range& kind) { return node >= kind.begin && node < kind.end; };
+    const std::size_t marks = communities_ * kWordsPerCommunity;
+    const std::size_t common = marks + kMarkedKinds * kMarkWords;
+    if (is(relays_) || is(ushers_)) {
+      return {static_cast<std::uint32_t>(common)};
     }
-    if (node >= relays_.begin && node < relays_.end) {
-      return {(own + 1 + random_.below(communities_ - 1)) % communities_, kRelayWords};
+    std::set<std::uint32_t> words;
+    while (words.size() < kWordsShown) {
+      if (is(tags_) || is(beacons_)) {
+        words.insert(communityWord(static_cast<std::size_t>(community_[node])));
+      } else if (is(badges_)) {
+        words.insert(wordOf(marks + markOf(node) * kMarkWords, kMarkWords));
+      } else {
+        words.insert(wordOf(common + 1, kCommonWords - 1));
+      }
     }
-    if (node >= beacons_.begin) {
-      return {own, kBeaconWords};
-    }
-    return {own, 0};
+    return {words.begin(), words.end()};
   }
 
   FeatureMatrix drawFeatures() {
     std::vector<std::uint64_t> offsets = {0};
     std::vector<std::uint32_t> columns;
     for (std::size_t node = 0; node < nodes_; ++node) {
-      const auto [community, telling] = voice(node);
-      const std::vector<std::uint32_t> words = drawWords(community, telling);
+      const std::vector<std::uint32_t> words = drawWords(node);
       columns.insert(columns.end(), words.begin(), words.end());
       offsets.push_back(columns.size());
     }
     std::vector<float> ones(columns.size(), 1.0F);
-    return FeatureMatrix::sparse(communities_ * kWordsPerCommunity + kCommonWords,
+    return FeatureMatrix::sparse(communities_ * kWordsPerCommunity + kMarkedKinds * kMarkWords + kCommonWords,
                                  std::move(offsets), std::move(columns), std::move(ones));
   }
 
@@ -215,9 +238,11 @@ class PlantedBuilder {
   RngStream random_;
   Range near_{};
   Range far_{};
-  Range bridges_{};
+  Range tags_{};
   Range relays_{};
   Range beacons_{};
+  Range ushers_{};
+  Range badges_{};
   std::vector<std::int32_t> community_;
   EdgeTable table_;
   std::set<std::uint64_t> known_;

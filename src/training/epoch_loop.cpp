@@ -98,13 +98,15 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
       .valid = learner_.validated(state),
       .seconds = 0};
   const double value = point.valid.at(options_.select_by);
-  keepBest(state, value, epoch + 1);
+  if (last || learner_.worthKeeping(epoch + 1)) {
+    keepBest(state, value, epoch + 1);
+  }
   state.seconds += watch.seconds();
   point.seconds = state.seconds;
   state.curve.push_back(std::move(point));
   task.remark(fmt::format("loss {:.4f}, valid {} {:.4f} (best {:.4f})", loss, options_.select_by,
-                          value, state.best_value));
-  const bool tired = options_.patience > 0 && epoch + 1 - state.best_epoch >= options_.patience;
+                          value, state.best.defined() ? state.best_value : value));
+  const bool tired = options_.patience > 0 && state.best.defined() && epoch + 1 - state.best_epoch >= options_.patience;
   state.finished = last || tired;
 }
 

@@ -78,17 +78,17 @@ void LinkTrainer::choosePositives() {
     const auto index = PairIndex::make(some, model_.nodeCount());
     const ViewChoice choice = masked ? setup_.chooser->on(messages_->without(some))->choose(index)
                                      : chooser_->choose(index);
-    positive_views_.insert(positive_views_.end(), choice->begin(), choice->end());
+    if (!positive_views_) {
+      positive_views_ = *choice;
+    } else {
+      positive_views_->append(*choice);
+    }
   }
 }
 
 ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
-  auto choice = std::make_shared<std::vector<LayerPair>>();
-  for (const std::uint32_t row : batch.rows) {
-    choice->push_back(positive_views_[row]);
-  }
-  const ViewChoice negative = chooser_->choose(PairIndex::make(batch.negative, model_.nodeCount()));
-  choice->insert(choice->end(), negative->begin(), negative->end());
+  auto choice = std::make_shared<ViewChoices>(positive_views_->select(batch.rows));
+  choice->append(*chooser_->choose(PairIndex::make(batch.negative, model_.nodeCount())));
   return choice;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
@@ -35,21 +36,40 @@ std::string runName(RunOptions& options, const Dataset& dataset, const LinkSplit
   return sha256Hex(deciding.dump());
 }
 
-std::string curvesText(const TrainingState& state) {
-  std::string text = "epoch,steps,loss,lr,gradient_norm";
-  if (!state.curve.empty()) {
-    for (const auto& [name, value] : state.curve.front().valid.values()) {
-      text += ",valid_" + name;
+// What was learned in one phase of a run.
+struct PhaseCurve {
+  std::string phase;
+  std::vector<CurvePoint> points;
+};
+
+std::string curveHeader(std::span<const PhaseCurve> curves) {
+  std::string text = "phase,epoch,steps,loss,lr,gradient_norm";
+  for (const PhaseCurve& curve : curves) {
+    if (!curve.points.empty()) {
+      for (const auto& [name, value] : curve.points.front().valid.values()) {
+        text += ",valid_" + name;
+      }
+      break;
     }
   }
-  text += ",seconds\n";
-  for (const CurvePoint& point : state.curve) {
-    text += fmt::format("{},{},{},{},{}", point.epoch, point.steps, point.loss, point.learning_rate,
-                        point.gradient_norm);
+  return text + ",seconds\n";
+}
+
+void addRows(const PhaseCurve& curve, std::string& text) {
+  for (const CurvePoint& point : curve.points) {
+    text += fmt::format("{},{},{},{},{},{}", curve.phase, point.epoch, point.steps, point.loss,
+                        point.learning_rate, point.gradient_norm);
     for (const auto& [name, value] : point.valid.values()) {
       text += fmt::format(",{}", value);
     }
     text += fmt::format(",{:.3f}\n", point.seconds);
+  }
+}
+
+std::string curvesText(std::span<const PhaseCurve> curves) {
+  std::string text = curveHeader(curves);
+  for (const PhaseCurve& curve : curves) {
+    addRows(curve, text);
   }
   return text;
 }
@@ -83,29 +103,24 @@ class ModelRun {
     if (model_.selector() != nullptr) {
       search = searchViews(training);
     } else if (model_.decoder().choosesViews()) {
-      chooser_ =
-          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
-                            dataset_.direction == Direction::kUndirected);
+      chooser_ = ruleChooser();
     }
-    LinkTrainer trainer(model_, dataset_, training, applySetup());
-    TrainingState state = trainer.start();
-    if (search && options_.network.selector.apply == "finetune") {
-      state.parameters.flat().copy_(search_weights_.flat());
+    if (!options_.network.selector.joins()) {
+      applyViews(training);
     }
-    continueFrom(kCheckpointFile, state);
-    trainer.run(state, saver(kCheckpointFile), progress_);
-    state.parameters.flat().copy_(state.best);
-    storeModel(state.parameters);
-    writeFileAtomically(folder_ / kCurvesFile, curvesText(state));
-    RunMetrics run = measure(state.parameters);
-    run.learning->epochs = state.epoch;
-    run.learning->best_epoch = state.best_epoch;
-    run.learning->steps = state.steps;
+    storeModel(weights_);
+    writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
+    RunMetrics run = measure(weights_);
+    run.learning->epochs = last_->epoch;
+    run.learning->best_epoch = last_->best_epoch;
+    run.learning->steps = last_->steps;
     if (search) {
       run.apply = options_.network.selector.apply;
       addTime(run, "search", *search);
     }
-    addTime(run, "apply", timeOf(state));
+    if (!options_.network.selector.joins()) {
+      addTime(run, "apply", timeOf(*last_));
+    }
     return run;
   }
 
@@ -116,9 +131,7 @@ class ModelRun {
       chooser_ = makeSelectorChooser(model_, readParameters(file, kSearchPrefix, model_.layout()),
                                      readParameters(file, "", model_.selectorLayout()));
     } else if (model_.decoder().choosesViews()) {
-      chooser_ =
-          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
-                            dataset_.direction == Direction::kUndirected);
+      chooser_ = ruleChooser();
     }
     return measure(parameters);
   }
@@ -184,6 +197,15 @@ class ModelRun {
     }
   }
 
+  // Where no selector chooses.
+  [[nodiscard]] std::shared_ptr<const ViewChooser> ruleChooser() const {
+    const std::size_t depth = model_.encoder().depth();
+    return options_.network.selector.kind == "oracle"
+               ? detail::oracleChooser(dataset_, depth)
+               : makeRandomChooser(static_cast<std::uint64_t>(options_.seed), depth,
+                                   dataset_.direction == Direction::kUndirected);
+  }
+
   [[nodiscard]] SaveState saver(const char* file) const {
     return [this, path = folder_ / file](const TrainingState& now) { saveState(path, now, name_); };
   }
@@ -199,9 +221,28 @@ class ModelRun {
     state.parameters.flat().copy_(state.best);
     state.selector->parameters.flat().copy_(state.selector->best);
     search_weights_ = state.parameters.clone();
+    weights_ = state.parameters.clone();
     selector_weights_ = state.selector->parameters.clone();
     chooser_ = makeSelectorChooser(model_, search_weights_.clone(), selector_weights_.clone());
-    return timeOf(state);
+    curves_.push_back({options_.network.selector.joins() ? "joint" : "search", state.curve});
+    last_ = std::move(state);
+    return timeOf(*last_);
+  }
+
+  // Trains with the views that were chosen, or with none to choose.
+  void applyViews(const TrainingEdges& training) {
+    LinkTrainer trainer(model_, dataset_, training, applySetup());
+    TrainingState state = trainer.start();
+    const SelectorOptions& selector = options_.network.selector;
+    if (selector.searches() && selector.apply == "finetune") {
+      state.parameters.flat().copy_(search_weights_.flat());
+    }
+    continueFrom(kCheckpointFile, state);
+    trainer.run(state, saver(kCheckpointFile), progress_);
+    state.parameters.flat().copy_(state.best);
+    weights_ = state.parameters.clone();
+    curves_.push_back({selector.searches() ? "apply" : "train", state.curve});
+    last_ = std::move(state);
   }
 
   [[nodiscard]] static Parameters readParameters(const TensorFile& file, const std::string& prefix,
@@ -277,12 +318,13 @@ class ModelRun {
   }
 
   void noteChoices(const ModelScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
-    const std::vector<LayerPair> views = scorer.viewsOf(detail::pairsOf(test));
-    if (views.empty()) {
+    const ViewChoice choice = scorer.viewsOf(detail::pairsOf(test));
+    if (choice == nullptr) {
       return;
     }
-    run.views = detail::summariseViews(views, model_.encoder().depth(), test.positive, dataset_);
-    for (const LayerPair& view : views) {
+    run.views = detail::summariseViews(*choice, model_.encoder().depth(), test.positive, dataset_);
+    for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
+      const LayerPair view = choice->best(pair);
       run.test_views.push_back(
           {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1});
     }
@@ -341,6 +383,10 @@ class ModelRun {
   EdgeTable upper_;
   Parameters search_weights_;
   Parameters selector_weights_;
+  // What training ended with.
+  Parameters weights_;
+  std::optional<TrainingState> last_;
+  std::vector<PhaseCurve> curves_;
 };
 
 }  // namespace
@@ -353,6 +399,9 @@ RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& 
 
 void checkModelRun(const Dataset& dataset, const RunOptions& options) {
   const LinkModel model = makeModel(dataset, options);
+  if (options.network.selector.kind == "oracle") {
+    std::ignore = detail::oracleChooser(dataset, model.encoder().depth());
+  }
   const std::uint64_t needed = estimateModelRun(dataset, options).memory_bytes;
   const std::uint64_t there = availableMemoryBytes();
   if (options.check_memory && there > 0 && needed > there) {

@@ -36,14 +36,17 @@ ViewChoice ModelScorer::choiceFor(const std::shared_ptr<const PairIndex>& pairs)
   return chooser_ ? chooser_->choose(pairs) : nullptr;
 }
 
-std::vector<LayerPair> ModelScorer::viewsOf(std::span<const Edge> pairs) const {
-  std::vector<LayerPair> views;
+ViewChoice ModelScorer::viewsOf(std::span<const Edge> pairs) const {
+  std::shared_ptr<ViewChoices> all;
   for (std::size_t begin = 0; chooser_ && begin < pairs.size(); begin += kBlock) {
     const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
     const ViewChoice choice = choiceFor(PairIndex::make(block, model_.nodeCount()));
-    views.insert(views.end(), choice->begin(), choice->end());
+    if (!all) {
+      all = std::make_shared<ViewChoices>(choice->perPair());
+    }
+    all->append(*choice);
   }
-  return views;
+  return all;
 }
 
 std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink& progress) const {

@@ -28,6 +28,8 @@ nlohmann::ordered_json useJson(const ViewUse& use) {
   return {{"test_positive", matrixJson(use.test_positive, use.depth)},
           {"test_negative", matrixJson(use.test_negative, use.depth)},
           {"effective", use.effective},
+          {"confidence",
+           {{"positive", use.confidence_positive}, {"negative", use.confidence_negative}}},
           {"agreement", pairsJson(use.agreement)}};
 }
 

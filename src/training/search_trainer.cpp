@@ -37,6 +37,9 @@ double orElse(double value, double fallback) { return value >= 0 ? value : fallb
 
 constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
 
+// Scores divided by this are all the same.
+constexpr double kAllViewsAlike = 1e9;
+
 }  // namespace
 
 SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
@@ -55,7 +58,9 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
   invariant(model.selector() != nullptr, "a search needs a selector");
   TrainingOptions& options = setup_.trainer.options;
   options.select_by = decidingMetric(options, setup_.trainer.metrics);
-  options.epochs = setup_.selector.epochs;
+  if (!setup_.selector.joins()) {
+    options.epochs = setup_.selector.epochs;
+  }
 }
 
 TrainingState SearchTrainer::start() const {
@@ -81,9 +86,12 @@ void SearchTrainer::run(TrainingState& state, const SaveState& save, ProgressSin
 double SearchTrainer::temperatureAt(std::int64_t step) const {
   const double start = setup_.selector.temperature_start;
   const double end = setup_.selector.temperature;
-  const auto total = static_cast<double>(
-      std::max<std::int64_t>(1, plannedSteps(setup_.trainer.options, batches_)));
-  return start * std::pow(end / start, std::min(1.0, static_cast<double>(step) / total));
+  const std::int64_t warm =
+      setup_.selector.warmup * static_cast<std::int64_t>(batches_.batchesPerEpoch());
+  const std::int64_t total = plannedSteps(setup_.trainer.options, batches_) - warm;
+  const double done =
+      static_cast<double>(step - warm) / static_cast<double>(std::max<std::int64_t>(1, total));
+  return start * std::pow(end / start, std::clamp(done, 0.0, 1.0));
 }
 
 // Held-out edges in a walk of their own, step after step; training edges that take turns are those
@@ -97,7 +105,18 @@ EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
                         static_cast<std::size_t>(state.steps % count));
 }
 
-void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
+// The two batches of a step and the messages they are seen through.
+struct SearchTrainer::Step {
+  PairBatch lower;
+  PairBatch upper;
+  std::shared_ptr<const MessagePlan> lower_messages;
+  std::shared_ptr<const MessagePlan> upper_messages;
+  Noise noise;
+  double rate = 0;
+};
+
+SearchTrainer::Step SearchTrainer::prepare(const TrainingState& state,
+                                           const EdgeBatch& batch) const {
   const TrainingOptions& options = setup_.trainer.options;
   const bool rotating = setup_.upper.empty();
   const EdgeBatch upper = upperBatch(state);
@@ -107,30 +126,50 @@ void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
     hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
   }
   const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
-  const PairBatch lower_pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
-  const PairBatch upper_pairs = PairBatch::make(upper.positive, upper.negative, model_.nodeCount());
-  const Noise noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps));
-  const double temperature = temperatureAt(state.steps);
+  return {.lower = PairBatch::make(batch.positive, batch.negative, model_.nodeCount()),
+          .upper = PairBatch::make(upper.positive, upper.negative, model_.nodeCount()),
+          .lower_messages = messages,
+          .upper_messages = rotating ? messages : messages_,
+          .noise = Noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)),
+          .rate = learningRateAt(options, state.steps, plannedSteps(options, batches_))};
+}
+
+void SearchTrainer::moveSelector(TrainingState& state, const BilevelLosses& losses,
+                                 double rate) const {
+  const SelectorOptions& options = setup_.selector;
+  const SelectorGradient slope =
+      selectorGradient(losses, state.parameters, state.selector->parameters,
+                       {.order = parseSearchOrder(options.order),
+                        .virtual_step = orElse(options.virtual_step, rate),
+                        .difference = options.difference});
+  state.selector->adam.step(state.selector->parameters, slope.gradient,
+                            orElse(options.learning_rate, rate));
+}
+
+void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
+  const Step step = prepare(state, batch);
+  const bool warm = !worthKeeping(state.epoch + 1);
+  const double temperature = warm ? kAllViewsAlike : temperatureAt(state.steps);
   const BilevelLosses losses{
       .lower =
           [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, messages, lower_pairs, noise, temperature);
+            return model_.searchLoss(weights, selector, step.lower_messages, step.lower, step.noise,
+                                     temperature);
           },
       .upper =
           [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, rotating ? messages : messages_,
-                                     upper_pairs, noise, temperature);
+            return model_.searchLoss(weights, selector, step.upper_messages, step.upper, step.noise,
+                                     temperature);
           }};
-  const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
-  const SelectorGradient slope =
-      selectorGradient(losses, state.parameters, state.selector->parameters,
-                       {.order = parseSearchOrder(setup_.selector.order),
-                        .virtual_step = orElse(setup_.selector.virtual_step, rate),
-                        .difference = setup_.selector.difference});
-  state.selector->adam.step(state.selector->parameters, slope.gradient,
-                            orElse(setup_.selector.learning_rate, rate));
-  const at::Tensor loss = losses.lower(state.parameters, state.selector->parameters);
-  descend(state, loss, options, rate);
+  if (!warm) {
+    moveSelector(state, losses, step.rate);
+  }
+  const Parameters& selector = state.selector->parameters;
+  const at::Tensor loss = !warm && setup_.selector.joins()
+                              ? model_.chosenLoss(state.parameters, selector, step.lower_messages,
+                                                  step.lower, step.noise)
+                              : losses.lower(state.parameters, selector);
+  descend(state, loss, setup_.trainer.options, step.rate);
 }
 
 MetricSet SearchTrainer::validated(const TrainingState& state) const {

@@ -5,16 +5,37 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
+
+#include "edgewise/util/error.h"
 
 namespace edgewise::detail {
 namespace {
 
-std::vector<double> sharesOf(std::span<const LayerPair> views, std::size_t depth) {
+// Some of the pairs of a choice.
+struct PairRange {
+  std::size_t begin;
+  std::size_t end;
+  [[nodiscard]] auto size() const { return static_cast<double>(end - begin); }
+};
+
+std::vector<double> sharesOf(const ViewChoices& choice, PairRange pairs, std::size_t depth) {
   std::vector<double> shares(depth * depth, 0.0);
-  for (const LayerPair& view : views) {
-    shares[view.source * depth + view.target] += 1.0 / static_cast<double>(views.size());
+  for (std::size_t pair = pairs.begin; pair < pairs.end; ++pair) {
+    for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
+      const LayerPair view = choice.views(pair)[rank];
+      shares[view.source * depth + view.target] += choice.weights(pair)[rank] / pairs.size();
+    }
   }
   return shares;
+}
+
+double meanConfidence(const ViewChoices& choice, PairRange pairs) {
+  double sum = 0;
+  for (std::size_t pair = pairs.begin; pair < pairs.end; ++pair) {
+    sum += choice.confidence(pair);
+  }
+  return pairs.begin < pairs.end ? sum / pairs.size() : 1;
 }
 
 double effectiveViews(std::vector<double> shares, std::size_t depth, bool directed) {
@@ -37,24 +58,27 @@ bool tellsClass(const EdgeClass& known, LayerPair view) {
 
 }  // namespace
 
-ViewUse summariseViews(std::span<const LayerPair> views, std::size_t depth,
-                       const EdgeTable& positive, const Dataset& dataset) {
+ViewUse summariseViews(const ViewChoices& choice, std::size_t depth, const EdgeTable& positive,
+                       const Dataset& dataset) {
   const bool directed = dataset.direction == Direction::kDirected;
-  const auto of_positives = views.first(positive.size());
+  const PairRange positives{0, positive.size()};
+  const PairRange negatives{positive.size(), choice.pairCount()};
   ViewUse use{.depth = depth,
-              .test_positive = sharesOf(of_positives, depth),
-              .test_negative = sharesOf(views.subspan(positive.size()), depth),
+              .test_positive = sharesOf(choice, positives, depth),
+              .test_negative = sharesOf(choice, negatives, depth),
               .effective = 0,
+              .confidence_positive = meanConfidence(choice, positives),
+              .confidence_negative = meanConfidence(choice, negatives),
               .agreement = {}};
   use.effective = effectiveViews(use.test_positive, depth, directed);
   for (std::size_t i = 0; i < dataset.edge_classes.size(); ++i) {
     const EdgeClass& known = dataset.edge_classes[i];
     std::size_t all = 0;
     std::size_t right = 0;
-    for (std::size_t row = 0; row < of_positives.size(); ++row) {
+    for (std::size_t row = 0; row < positive.size(); ++row) {
       if (positive.edge_class[row] == i) {
         ++all;
-        right += tellsClass(known, of_positives[row]) ? 1 : 0;
+        right += tellsClass(known, choice.best(row)) ? 1 : 0;
       }
     }
     if (known.target && all > 0) {
@@ -62,6 +86,24 @@ ViewUse summariseViews(std::span<const LayerPair> views, std::size_t depth,
     }
   }
   return use;
+}
+
+std::shared_ptr<const ViewChooser> oracleChooser(const Dataset& dataset, std::size_t depth) {
+  std::vector<KindsView> known;
+  for (const EdgeClass& each : dataset.edge_classes) {
+    if (each.kinds && !each.views.empty()) {
+      const HopPair best = each.views.front();
+      known.push_back({each.kinds->source,
+                       each.kinds->target,
+                       {static_cast<std::uint32_t>(best.source - 1),
+                        static_cast<std::uint32_t>(best.target - 1)}});
+    }
+  }
+  if (known.empty() || dataset.node_kinds.empty()) {
+    throw ConfigError("nobody knows which views serve the pairs of " + dataset.name,
+                      "selector oracle is for generated data, such as --dataset planted");
+  }
+  return makeOracleChooser(dataset.node_kinds, known, depth);
 }
 
 std::string viewsText(const ViewUse& use) {

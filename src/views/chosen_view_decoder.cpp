@@ -3,25 +3,23 @@
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/util/error.h"
+#include "views/pair_representation.h"
 #include "views/view_decoders.h"
 
 namespace edgewise::detail {
 namespace {
 
-// Each pair by the view that was chosen for it; nothing is computed for the others.
+// One predictor on each pair's representation under the views that were chosen for it; nothing is
+// computed for the others. Where the score of an undirected pair would depend on which end is
+// called the source, both ways are averaged.
 class ChosenViewDecoder final : public Decoder {
  public:
   ChosenViewDecoder(const DecoderContext& context, ParameterLayout& layout)
       : depth_(context.depth),
+        concatenate_(context.predictor.concatenates()),
+        both_ways_(context.symmetric && concatenate_),
         views_(allViews(context.depth)),
-        predictor_("predictor", context.predictor, context.width, context.dropout, layout) {
-    if (context.predictor.concatenates()) {
-      throw ConfigError(
-          "views chosen by pair go with products of the ends, not model.predictor="
-          "concat",
-          "use model.predictor=hadamard or dot");
-    }
-  }
+        predictor_("predictor", context.predictor, context.width, context.dropout, layout) {}
 
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
@@ -34,12 +32,23 @@ class ChosenViewDecoder final : public Decoder {
                                   const ViewChoice& choice) const override {
     return score(parameters, layers, pairs, choice, Noise());
   }
+  [[nodiscard]] std::vector<at::Tensor> logitsByView(
+      const Parameters& parameters, const LayerOutputs& layers,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    std::vector<at::Tensor> scores;
+    for (const at::Tensor& z : representPairs(layers, pairs, views_, concatenate_)) {
+      scores.push_back(predict(parameters, z, Noise()));
+    }
+    return scores;
+  }
   [[nodiscard]] bool choosesViews() const override { return true; }
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
-  [[nodiscard]] at::Tensor predict(const Parameters& parameters, const at::Tensor& z,
-                                   const Noise& noise) const override {
-    return predictor_.logits(parameters, z, noise);
+  [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
+                                       const PairBatch& batch, const at::Tensor& shares,
+                                       const Noise& noise) const override {
+    const at::Tensor z = mixViews(representPairs(layers, batch.pairs, views_, concatenate_), shares);
+    return binaryCrossEntropy(predict(parameters, z, noise), batch.labels);
   }
 
  private:
@@ -47,10 +56,21 @@ class ChosenViewDecoder final : public Decoder {
                                  const std::shared_ptr<const PairIndex>& pairs,
                                  const ViewChoice& choice, const Noise& noise) const {
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
-    return predictor_.logits(parameters, chosenPairs(layers, pairs, choice), noise);
+    return predict(parameters, representChosen(layers, pairs, *choice, concatenate_), noise);
+  }
+
+  [[nodiscard]] at::Tensor predict(const Parameters& parameters, const at::Tensor& z,
+                                   const Noise& noise) const {
+    const at::Tensor forth = predictor_.logits(parameters, z, noise);
+    if (!both_ways_) {
+      return forth;
+    }
+    return (forth + predictor_.logits(parameters, endsExchanged(z), noise)) / 2;
   }
 
   std::size_t depth_;
+  bool concatenate_;
+  bool both_ways_;
   std::vector<LayerPair> views_;
   Predictor predictor_;
 };

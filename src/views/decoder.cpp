@@ -23,6 +23,10 @@ std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
   return static_cast<std::uint32_t>(text[0] - '1');
 }
 
+bool choosesByPair(std::string_view kind) {
+  return kind == "rs" || kind == "ps2" || kind == "oracle";
+}
+
 }  // namespace
 
 std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutputs&,
@@ -30,8 +34,9 @@ std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutp
   return {};
 }
 
-at::Tensor Decoder::predict(const Parameters&, const at::Tensor&, const Noise&) const {
-  invariant(false, "this decoder has no predictor for all views");
+at::Tensor Decoder::mixtureLoss(const Parameters&, const LayerOutputs&, const PairBatch&,
+                                const at::Tensor&, const Noise&) const {
+  invariant(false, "this decoder does not choose among views");
   return {};
 }
 
@@ -74,17 +79,17 @@ std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const Decod
     const auto last = static_cast<std::uint32_t>(context.depth - 1);
     return detail::makeSingleViewDecoder({last, last}, context, layout);
   }
-  if (options.kind == "mean") {
-    return detail::makeMeanDecoder(options, context, layout);
+  if (options.kind == "mean" || (choosesByPair(options.kind) && options.mix == "score")) {
+    return detail::makeScoreDecoder(options, context, layout);
   }
   if (options.kind == "jk") {
     return detail::makeJkDecoder(context, layout);
   }
-  if (options.kind == "rs" || options.kind == "ps2") {
+  if (choosesByPair(options.kind)) {
     return detail::makeChosenViewDecoder(context, layout);
   }
   throw ConfigError(fmt::format("selector.kind: no selector is called '{}'", options.kind),
-                    "known: none, fixed:I,J, mean, jk, rs, ps2");
+                    "known: none, fixed:I,J, mean, jk, rs, ps2, oracle");
 }
 
 }  // namespace edgewise

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -68,8 +67,13 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
                           .predictor = options.predictor},
                          layout_);
   if (options.selector.searches()) {
-    selector_ = std::make_unique<ViewSelector>(options.selector, encoder_->depth(),
-                                               encoder_->width(), selector_layout_);
+    selector_ = std::make_unique<ViewSelector>(
+        options.selector,
+        SelectorContext{.depth = encoder_->depth(),
+                        .width = encoder_->width(),
+                        .concatenate = options.predictor.concatenates(),
+                        .symmetric = !nodes.directed},
+        selector_layout_);
   }
 }
 
@@ -90,8 +94,16 @@ at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters&
                                  const PairBatch& batch, const Noise& noise,
                                  double temperature) const {
   const LayerOutputs layers = encode(parameters, messages, noise);
-  const at::Tensor z = selector_->mixture(selector, layers, batch.pairs, temperature);
-  return binaryCrossEntropy(decoder_->predict(parameters, z, noise), batch.labels);
+  const at::Tensor shares = selector_->shares(selector, layers, batch.pairs, temperature);
+  return decoder_->mixtureLoss(parameters, layers, batch, shares, noise);
+}
+
+at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 PairBatch batch, const Noise& noise) const {
+  const LayerOutputs layers = encode(parameters, messages, noise);
+  batch.choice = selector_->choose(selector, layers, batch.pairs);
+  return decoder_->loss(parameters, layers, batch, noise);
 }
 
 }  // namespace edgewise

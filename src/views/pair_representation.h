@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "edgewise/ops/view_pairs.h"
+#include "edgewise/views/view_choice.h"
 
 namespace edgewise::detail {
 
@@ -21,6 +22,14 @@ namespace edgewise::detail {
 [[nodiscard]] at::Tensor representTurned(std::span<const at::Tensor> layers,
                                          const std::shared_ptr<const PairIndex>& pairs,
                                          LayerPair view, bool concatenate);
+
+// Every pair under the views chosen for it, weighted: [pairs, width], or twice as wide.
+[[nodiscard]] at::Tensor representChosen(std::span<const at::Tensor> layers,
+                                         const std::shared_ptr<const PairIndex>& pairs,
+                                         const ViewChoices& choice, bool concatenate);
+
+// Ends side by side, [pairs, 2 * width], the other way round.
+[[nodiscard]] at::Tensor endsExchanged(const at::Tensor& z);
 
 // The same pairs with their ends exchanged.
 [[nodiscard]] std::shared_ptr<const PairIndex> turned(const PairIndex& pairs);

@@ -5,9 +5,14 @@ namespace edgewise {
 void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.kind", kind,
           "which views of a pair are looked at: none (the deepest), fixed:I,J, mean (each by a "
-          "predictor of its own), jk (one mixture for all), rs (random), ps2 (a learned choice)");
-  set.add("selector.mean_loss", mean_loss, {0.0, 1.0},
-          "mean: share of the loss on the averaged score; the rest is on each view's own");
+          "predictor of its own), jk (one mixture for all), rs (random), ps2 (a learned choice), "
+          "oracle (the view known to serve, on generated data)");
+  set.add("selector.mix", mix, {"representation", "score"},
+          "ps2, rs, oracle: views are put together as representations before one predictor, or as "
+          "scores, each view by a predictor of its own");
+  set.add("selector.view_loss", view_loss, {0.0, 1.0},
+          "mean, or selector.mix=score: share of the loss on each view's own score; the rest is on "
+          "their mixture");
   set.add("selector.layers", layers, {1, 4}, "ps2: layers of the selector's MLP");
   set.add("selector.hidden", hidden, {1, 4096}, "ps2: its width, D");
   set.add("selector.tau", temperature, {1e-4, 100.0},
@@ -22,12 +27,17 @@ void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.lr", learning_rate, {-1.0, 10.0}, "ps2: the selector's lr; -1: the model's");
   set.add("selector.beta1", beta1, {0.0, 0.999}, "ps2: first beta of the selector's Adam");
   set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search");
+  set.add("selector.warmup", warmup, {0, 1'000'000},
+          "ps2: epochs at the start of the search in which all views count the same");
   set.add("selector.holdout", holdout, {"valid", "rotate"},
           "ps2: edges the selector learns from: half of the validation edges, or training edges in "
           "turn, taken out of the messages meanwhile");
-  set.add("selector.apply", apply, {"finetune", "scratch"},
-          "ps2: train with the chosen views from the search's weights, or from new ones");
+  set.add("selector.apply", apply, {"finetune", "scratch", "joint"},
+          "ps2: train with the chosen views from the search's weights, from new ones, or while "
+          "searching");
   set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
+  set.add("selector.top", top, {1, 25},
+          "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone");
 }
 
 }  // namespace edgewise

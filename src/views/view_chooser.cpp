@@ -1,6 +1,7 @@
 #include "edgewise/views/view_chooser.h"
 
 #include <utility>
+#include <vector>
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/util/error.h"
@@ -9,11 +10,9 @@
 namespace edgewise {
 namespace {
 
-class RandomChooser final : public ViewChooser {
+// Knows each pair's view without looking at messages.
+class RuleChooser : public ViewChooser {
  public:
-  RandomChooser(std::uint64_t seed, std::size_t depth, bool symmetric)
-      : random_(seed, "views.random"), views_(allViews(depth)), symmetric_(symmetric) {}
-
   [[nodiscard]] std::unique_ptr<BoundChooser> on(
       const std::shared_ptr<const MessagePlan>&) const override {
     return std::make_unique<Bound>(*this);
@@ -23,28 +22,74 @@ class RandomChooser final : public ViewChooser {
  private:
   class Bound final : public BoundChooser {
    public:
-    explicit Bound(const RandomChooser& chooser) : chooser_(chooser) {}
+    explicit Bound(const RuleChooser& chooser) : chooser_(chooser) {}
     [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
-      auto choice = std::make_shared<std::vector<LayerPair>>();
+      std::vector<LayerPair> views;
       for (const Edge& pair : pairs->pairs()) {
-        choice->push_back(chooser_.viewOf(pair));
+        views.push_back(chooser_.viewOf(pair));
       }
-      return choice;
+      return singleViews(views);
     }
 
    private:
-    const RandomChooser& chooser_;
+    const RuleChooser& chooser_;
   };
 
-  [[nodiscard]] LayerPair viewOf(Edge pair) const {
+  [[nodiscard]] virtual LayerPair viewOf(Edge pair) const = 0;
+};
+
+LayerPair mirrored(LayerPair view) { return {view.target, view.source}; }
+
+class RandomChooser final : public RuleChooser {
+ public:
+  RandomChooser(std::uint64_t seed, std::size_t depth, bool symmetric)
+      : random_(seed, "views.random"), views_(allViews(depth)), symmetric_(symmetric) {}
+
+ private:
+  [[nodiscard]] LayerPair viewOf(Edge pair) const override {
     const Edge known = symmetric_ ? canonical(pair) : pair;
     const LayerPair view = views_[random_.below(edgeKey(known), views_.size())];
-    return known == pair ? view : LayerPair{view.target, view.source};
+    return known == pair ? view : mirrored(view);
   }
 
   CounterRng random_;
   std::vector<LayerPair> views_;
   bool symmetric_;
+};
+
+class OracleChooser final : public RuleChooser {
+ public:
+  OracleChooser(std::vector<std::uint8_t> kinds, std::span<const KindsView> known,
+                std::size_t depth)
+      : kinds_(std::move(kinds)), known_(known.begin(), known.end()) {
+    const auto last = static_cast<std::uint32_t>(depth - 1);
+    deepest_ = {last, last};
+    for (const KindsView& each : known_) {
+      if (each.view.source >= depth || each.view.target >= depth) {
+        throw ConfigError("the views known for this data look deeper than the model's layers",
+                          "raise model.layers");
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] LayerPair viewOf(Edge pair) const override {
+    const std::uint8_t source = kinds_[index(pair.src)];
+    const std::uint8_t target = kinds_[index(pair.dst)];
+    for (const KindsView& each : known_) {
+      if (each.source == source && each.target == target) {
+        return each.view;
+      }
+      if (each.source == target && each.target == source) {
+        return mirrored(each.view);
+      }
+    }
+    return deepest_;
+  }
+
+  std::vector<std::uint8_t> kinds_;
+  std::vector<KindsView> known_;
+  LayerPair deepest_;
 };
 
 class SelectorChooser final : public ViewChooser {
@@ -87,6 +132,12 @@ class SelectorChooser final : public ViewChooser {
 std::shared_ptr<const ViewChooser> makeRandomChooser(std::uint64_t seed, std::size_t depth,
                                                      bool symmetric) {
   return std::make_shared<const RandomChooser>(seed, depth, symmetric);
+}
+
+std::shared_ptr<const ViewChooser> makeOracleChooser(std::vector<std::uint8_t> kinds,
+                                                     std::span<const KindsView> known,
+                                                     std::size_t depth) {
+  return std::make_shared<const OracleChooser>(std::move(kinds), known, depth);
 }
 
 std::shared_ptr<const ViewChooser> makeSelectorChooser(const LinkModel& model, Parameters weights,

@@ -10,9 +10,9 @@ namespace edgewise::detail {
 [[nodiscard]] std::unique_ptr<Decoder> makeSingleViewDecoder(LayerPair view,
                                                              const DecoderContext& context,
                                                              ParameterLayout& layout);
-[[nodiscard]] std::unique_ptr<Decoder> makeMeanDecoder(const SelectorOptions& options,
-                                                       const DecoderContext& context,
-                                                       ParameterLayout& layout);
+[[nodiscard]] std::unique_ptr<Decoder> makeScoreDecoder(const SelectorOptions& options,
+                                                        const DecoderContext& context,
+                                                        ParameterLayout& layout);
 
 [[nodiscard]] std::unique_ptr<Decoder> makeJkDecoder(const DecoderContext& context,
                                                      ParameterLayout& layout);

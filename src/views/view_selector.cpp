@@ -1,10 +1,16 @@
 #include "edgewise/views/view_selector.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/views/decoder.h"
+#include "views/pair_representation.h"
 
 namespace edgewise {
 namespace {
@@ -18,49 +24,98 @@ std::vector<std::int64_t> widthsOf(const SelectorOptions& options, std::int64_t 
   return widths;
 }
 
-// Row of the largest score in each column; the first of equals.
-template <class Real>
-std::vector<LayerPair> bestViews(const at::Tensor& scores, std::span<const LayerPair> views) {
-  const auto pairs = static_cast<std::size_t>(scores.size(1));
-  const Real* values = scores.data_ptr<Real>();
-  std::vector<LayerPair> best(pairs, views.front());
-  for (std::size_t p = 0; p < pairs; ++p) {
-    std::size_t row = 0;
-    for (std::size_t view = 1; view < views.size(); ++view) {
-      if (values[view * pairs + p] > values[row * pairs + p]) {
-        row = view;
+// Picks the best views of one pair after another.
+class BestViews {
+ public:
+  BestViews(std::span<const LayerPair> views, std::size_t top, double temperature)
+      : views_(views), temperature_(temperature), places_(views.size()), chosen_(top),
+        weights_(top) {}
+
+  // `scores` are those of the pair, `stride` apart.
+  void add(const double* scores, std::size_t stride, ViewChoices& choices) {
+    const auto scoreAt = [&](std::size_t place) { return scores[place * stride]; };
+    std::iota(places_.begin(), places_.end(), std::size_t{0});
+    std::ranges::partial_sort(
+        places_, places_.begin() + static_cast<std::ptrdiff_t>(chosen_.size()),
+        [&](std::size_t a, std::size_t b) {
+          return scoreAt(a) != scoreAt(b) ? scoreAt(a) > scoreAt(b) : a < b;
+        });
+    double all = 0;
+    double used = 0;
+    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+      const double share = std::exp((scoreAt(places_[rank]) - scoreAt(places_[0])) / temperature_);
+      all += share;
+      if (rank < chosen_.size()) {
+        used += share;
+        chosen_[rank] = views_[places_[rank]];
+        weights_[rank] = static_cast<float>(share);
       }
     }
-    best[p] = views[row];
+    for (float& weight : weights_) {
+      weight = static_cast<float>(weight / used);
+    }
+    choices.add(chosen_, weights_, static_cast<float>(1 / all));
   }
-  return best;
-}
+
+ private:
+  std::span<const LayerPair> views_;
+  double temperature_;
+  std::vector<std::size_t> places_;
+  std::vector<LayerPair> chosen_;
+  std::vector<float> weights_;
+};
 
 }  // namespace
 
-ViewSelector::ViewSelector(const SelectorOptions& options, std::size_t depth, std::int64_t width,
+ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext& context,
                            ParameterLayout& layout)
-    : views_(allViews(depth)), mlp_("selector", widthsOf(options, width), 0, layout) {}
+    : depth_(context.depth),
+      concatenate_(context.concatenate),
+      both_ways_(context.concatenate && context.symmetric),
+      top_(std::min(static_cast<std::size_t>(options.top), context.depth * context.depth)),
+      temperature_(options.temperature),
+      views_(allViews(context.depth)),
+      mlp_("selector", widthsOf(options, context.concatenate ? 2 * context.width : context.width),
+           0, layout) {}
 
-at::Tensor ViewSelector::scores(const Parameters& selector, std::span<const at::Tensor> z) const {
-  const at::Tensor all = at::cat(at::TensorList(z.data(), z.size()), 0);
-  return mlp_.apply(selector, all, Noise()).view({static_cast<std::int64_t>(z.size()), -1});
+at::Tensor ViewSelector::scoresOneWay(const Parameters& selector, const LayerOutputs& layers,
+                                      const std::shared_ptr<const PairIndex>& pairs) const {
+  const at::Tensor all =
+      at::cat(detail::representPairs(layers, pairs, views_, concatenate_), 0);
+  return mlp_.apply(selector, all, Noise()).view({static_cast<std::int64_t>(views_.size()), -1});
 }
 
-at::Tensor ViewSelector::mixture(const Parameters& selector, const LayerOutputs& layers,
-                                 const std::shared_ptr<const PairIndex>& pairs,
-                                 double temperature) const {
-  const std::vector<at::Tensor> z = viewPairs(layers, pairs, views_);
-  return mixViews(z, viewSoftmax(scores(selector, z), temperature));
+at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& layers,
+                                const std::shared_ptr<const PairIndex>& pairs) const {
+  const at::Tensor forth = scoresOneWay(selector, layers, pairs);
+  if (!both_ways_) {
+    return forth;
+  }
+  const at::Tensor back = scoresOneWay(selector, layers, detail::turned(*pairs));
+  std::vector<at::Tensor> mirrored;
+  for (const LayerPair& view : views_) {
+    mirrored.push_back(
+        back.narrow(0, static_cast<std::int64_t>(view.target * depth_ + view.source), 1));
+  }
+  return (forth + at::cat(mirrored, 0)) / 2;
+}
+
+at::Tensor ViewSelector::shares(const Parameters& selector, const LayerOutputs& layers,
+                                const std::shared_ptr<const PairIndex>& pairs,
+                                double temperature) const {
+  return viewSoftmax(scores(selector, layers, pairs), temperature);
 }
 
 ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& layers,
                                 const std::shared_ptr<const PairIndex>& pairs) const {
   const WithoutGradients guard;
-  const at::Tensor values = scores(selector, viewPairs(layers, pairs, views_)).contiguous();
-  return std::make_shared<const std::vector<LayerPair>>(values.scalar_type() == at::kDouble
-                                                            ? bestViews<double>(values, views_)
-                                                            : bestViews<float>(values, views_));
+  const at::Tensor values = scores(selector, layers, pairs).to(at::kDouble).contiguous();
+  auto choices = std::make_shared<ViewChoices>(top_);
+  BestViews best(views_, top_, temperature_);
+  for (std::size_t p = 0; p < pairs->size(); ++p) {
+    best.add(values.data_ptr<double>() + p, pairs->size(), *choices);
+  }
+  return choices;
 }
 
 }  // namespace edgewise

@@ -11,6 +11,7 @@
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/view_mixture.h"
 #include "edgewise/views/view_selector.h"
 #include "support/test_support.h"
 
@@ -66,7 +67,8 @@ class GoldenCase {
     ParameterLayout theta;
     SelectorOptions options;
     options.hidden = static_cast<std::int64_t>(golden["theta"]["sel1_weight"].size());
-    selector_ = std::make_unique<ViewSelector>(options, 2, width(), theta);
+    selector_ = std::make_unique<ViewSelector>(
+        options, SelectorContext{.depth = 2, .width = width()}, theta);
     theta_ = filled(theta, "theta", kTheta);
   }
 
@@ -136,8 +138,10 @@ class GoldenCase {
     const at::Tensor first = addBias(aggregate(plan_, product(features_, weight(0))), weight(1));
     const at::Tensor active = reluDropout(first, DropoutMask());
     const at::Tensor second = addBias(aggregate(plan_, product(active, weight(2))), weight(3));
-    const at::Tensor z =
-        selector_->mixture(theta, {first, second}, batch.pairs, golden_["tau"].get<double>());
+    const LayerOutputs layers = {first, second};
+    const at::Tensor z = mixViews(
+        viewPairs(layers, batch.pairs, selector_->views()),
+        selector_->shares(theta, layers, batch.pairs, golden_["tau"].get<double>()));
     const at::Tensor hidden = reluDropout(affine(z, weight(4), weight(5)), DropoutMask());
     return binaryCrossEntropy(affine(hidden, weight(6), weight(7)).reshape({-1}), batch.labels);
   }

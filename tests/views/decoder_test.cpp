@@ -96,7 +96,7 @@ TEST(Decoder, EqualsDenseScoresOfEveryPair) {
         for (const Noise& noise : {Noise(), Noise(7, 8)}) {
           SCOPED_TRACE(::testing::Message()
                        << kind << ", " << predictor << ", symmetric " << symmetric);
-          const SelectorOptions selector{.kind = kind, .mean_loss = 0.3};
+          const SelectorOptions selector{.kind = kind, .view_loss = 0.7};
           const DecoderContext context = contextOf(predictor, symmetric);
           const Built built(selector, context);
           const Tensors layers = randomLayers(3);
@@ -184,13 +184,13 @@ TEST(Decoder, FixedAtTheDeepestViewIsNone) {
   }
 }
 
-TEST(MeanDecoder, SharesItsLossBetweenTheMeanAndEachView) {
+TEST(MeanDecoder, SharesItsLossBetweenEachViewAndTheirMean) {
   const PairBatch batch = someBatch();
   const Tensors layers = randomLayers(3);
   const auto built_with = [&](double share) {
-    return Built({.kind = "mean", .mean_loss = share}, contextOf("hadamard", true));
+    return Built({.kind = "mean", .view_loss = share}, contextOf("hadamard", true));
   };
-  const Built built = built_with(0);
+  const Built built = built_with(0.5);
   const Parameters& values = built.parameters.values();
   double each = 0;
   const Tensors scores = built.decoder->logitsByView(values, layers, batch.pairs);
@@ -205,9 +205,9 @@ TEST(MeanDecoder, SharesItsLossBetweenTheMeanAndEachView) {
   const auto loss = [&](double share) {
     return built_with(share).decoder->loss(values, layers, batch, Noise()).item<double>();
   };
-  EXPECT_NEAR(loss(0), each, 1e-12);
+  EXPECT_NEAR(loss(1), each, 1e-12);
   EXPECT_NEAR(loss(0.5), (each + together) / 2, 1e-12);
-  EXPECT_NEAR(loss(1), together, 1e-12);
+  EXPECT_NEAR(loss(0), together, 1e-12);
 }
 
 TEST(MeanDecoder, SharesPredictorsBetweenViewsThatMirrorEachOther) {

@@ -59,7 +59,7 @@ struct DenseDecoder {
       each = each + plainCrossEntropy(score, batch.labels) / static_cast<double>(scores.size());
     }
     const at::Tensor together = plainCrossEntropy(at::stack(scores, 0).mean(0), batch.labels);
-    return selector.mean_loss * together + (1 - selector.mean_loss) * each;
+    return (1 - selector.view_loss) * together + selector.view_loss * each;
   }
 
  private:

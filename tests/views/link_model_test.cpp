@@ -36,7 +36,7 @@ ModelOptions smallModel(const std::string& selector) {
   ModelOptions options;
   options.encoder = {.layers = 3, .hidden = 6, .dropout = 0.3};
   options.predictor = {.kind = "hadamard", .layers = 2, .hidden = 5};
-  options.selector = {.kind = selector, .mean_loss = 0.4};
+  options.selector = {.kind = selector, .view_loss = 0.6};
   options.embedding = 4;
   return options;
 }
@@ -214,8 +214,8 @@ TEST(LinkModel, RefusesOptionsThatDoNotGoTogether) {
   options.bind(set);
   expectFailure<ConfigError>([&] { set.set("model.layers", "6", "here"); }, "model.layers");
   expectFailure<ConfigError>([&] { set.set("model.predictor", "sum", "here"); }, "model.predictor");
-  expectFailure<ConfigError>([&] { set.set("selector.mean_loss", "1.5", "here"); },
-                             "selector.mean_loss");
+  expectFailure<ConfigError>([&] { set.set("selector.view_loss", "1.5", "here"); },
+                             "selector.view_loss");
 }
 
 // Large enough that every loop is cut into blocks.

@@ -39,6 +39,8 @@ struct Pairs {
   }
 };
 
+LayerPair mirrored(LayerPair view) { return {view.target, view.source}; }
+
 TEST(ViewSoftmax, AddsUpToOneAndFollowsItsDefinition) {
   const at::Tensor scores = randomMatrix(1, 4, 7) * 3;
   const at::Tensor weights = viewSoftmax(scores, 0.5);
@@ -92,23 +94,20 @@ TEST(ViewSelector, ChoosesMirroredViewsForMirroredPairs) {
   ParameterLayout layout;
   SelectorOptions options;
   options.hidden = 8;
-  const ViewSelector selector(options, 3, 4, layout);
+  const ViewSelector selector(options, {.depth = 3, .width = 4}, layout);
   const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4), randomMatrix(3, 5, 4)};
   const Pairs pairs;
   const auto forth = selector.choose(theta, layers, PairIndex::make(pairs.forth, 5));
   const auto back = selector.choose(theta, layers, PairIndex::make(pairs.back, 5));
   std::set<LayerPair> seen;
-  for (std::size_t i = 0; i < forth->size(); ++i) {
-    seen.insert((*forth)[i]);
+  for (std::size_t i = 0; i < forth->pairCount(); ++i) {
+    seen.insert(forth->best(i));
     if (pairs.forth[i].src != pairs.forth[i].dst) {
-      EXPECT_EQ((*forth)[i], (LayerPair{(*back)[i].target, (*back)[i].source}));
+      EXPECT_EQ(forth->best(i), mirrored(back->best(i)));
     }
   }
   EXPECT_GT(seen.size(), 1U);
-  const at::Tensor mixed = selector.mixture(theta, layers, PairIndex::make(pairs.forth, 5), 0.5);
-  const at::Tensor turned = selector.mixture(theta, layers, PairIndex::make(pairs.back, 5), 0.5);
-  EXPECT_LT((mixed - turned).abs().max().item<double>(), 1e-12);
 }
 
 TEST(ViewSelector, ColdMixturesAreTheChosenView) {
@@ -116,13 +115,16 @@ TEST(ViewSelector, ColdMixturesAreTheChosenView) {
   SelectorOptions options;
   options.layers = 3;
   options.hidden = 32;
-  const ViewSelector selector(options, 2, 4, layout);
+  const ViewSelector selector(options, {.depth = 2, .width = 4}, layout);
   const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const auto index = PairIndex::make(Pairs().forth, 5);
-  const at::Tensor hard = chosenPairs(layers, index, selector.choose(theta, layers, index));
-  const at::Tensor soft = selector.mixture(theta, layers, index, 1e-7);
-  EXPECT_LT((hard - soft).abs().max().item<double>(), 1e-9);
+  const ViewChoice hard = selector.choose(theta, layers, index);
+  const at::Tensor soft = selector.shares(theta, layers, index, 1e-7);
+  for (std::size_t pair = 0; pair < index->size(); ++pair) {
+    const LayerPair best = hard->best(pair);
+    EXPECT_NEAR(soft[best.source * 2 + best.target][pair].item<double>(), 1, 1e-9);
+  }
 }
 
 TEST(ChosenViewDecoder, ForcedToOneViewEqualsThatFixedView) {
@@ -142,11 +144,109 @@ TEST(ChosenViewDecoder, ForcedToOneViewEqualsThatFixedView) {
       const Parameters parameters = Parameters::initial(chosen_layout, 4, at::kDouble);
       const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
       const auto index = PairIndex::make(Pairs().forth, 5);
-      const auto choice = std::make_shared<const std::vector<LayerPair>>(index->size(), view);
+      const auto choice = singleViews(std::vector<LayerPair>(index->size(), view));
       EXPECT_TRUE(at::equal(chosen->logits(parameters, layers, index, choice),
                             fixed->logits(parameters, layers, index)));
     }
   }
+}
+
+// All predictors, both ways of mixing: what a pair scores does not depend on which end comes first.
+TEST(ViewSelector, JudgesConcatenatedPairsTheSameBothWays) {
+  const Pairs pairs;
+  const auto forth = PairIndex::make(pairs.forth, 5);
+  const auto back = PairIndex::make(pairs.back, 5);
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  for (const std::string mix : {"representation", "score"}) {
+    for (const std::int64_t top : {1, 2, 4}) {
+      SCOPED_TRACE(mix + fmt::format(", top {}", top));
+      SelectorOptions options{.kind = "ps2", .mix = mix};
+      options.hidden = 8;
+      options.temperature = 0.5;
+      options.top = top;
+      ParameterLayout selector_layout;
+      const ViewSelector selector(options, {.depth = 2, .width = 4, .concatenate = true},
+                                  selector_layout);
+      const Parameters theta = Parameters::initial(selector_layout, 4, at::kDouble);
+      ParameterLayout layout;
+      DecoderContext context{.depth = 2, .width = 4, .symmetric = true};
+      context.predictor.kind = "concat";
+      const auto decoder = makeDecoder(options, context, layout);
+      const Parameters weights = Parameters::initial(layout, 5, at::kDouble);
+      const auto scored = [&](const std::shared_ptr<const PairIndex>& index) {
+        return decoder->logits(weights, layers, index, selector.choose(theta, layers, index));
+      };
+      EXPECT_LT((scored(forth) - scored(back)).abs().max().item<double>(), 1e-6);
+      const auto lost = [&](const std::shared_ptr<const PairIndex>& index) {
+        const PairBatch batch{index, at::ones({6}, at::kDouble)};
+        return decoder->mixtureLoss(weights, layers, batch,
+                                    selector.shares(theta, layers, index, 0.5), Noise());
+      };
+      EXPECT_NEAR(lost(forth).item<double>(), lost(back).item<double>(), 1e-12);
+    }
+  }
+}
+
+// With all views used, the weights of a choice are the shares of the search.
+TEST(ViewSelector, AllViewsTogetherAreTheMixture) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const auto index = PairIndex::make(Pairs().forth, 5);
+  for (const std::string mix : {"representation", "score"}) {
+    for (const std::string predictor : {"hadamard", "concat"}) {
+      SCOPED_TRACE(mix + ", " + predictor);
+      SelectorOptions options{.kind = "ps2", .mix = mix};
+      options.hidden = 8;
+      options.temperature = 0.5;
+      options.top = 9;
+      ParameterLayout selector_layout;
+      const bool concatenate = predictor == "concat";
+      const ViewSelector selector(options, {.depth = 2, .width = 4, .concatenate = concatenate},
+                                  selector_layout);
+      const Parameters theta = Parameters::initial(selector_layout, 4, at::kDouble);
+      ParameterLayout layout;
+      DecoderContext context{.depth = 2, .width = 4, .symmetric = true};
+      context.predictor.kind = predictor;
+      const auto decoder = makeDecoder(options, context, layout);
+      const Parameters weights = Parameters::initial(layout, 5, at::kDouble);
+      PairBatch batch{index, at::ones({6}, at::kDouble)};
+      batch.choice = selector.choose(theta, layers, index);
+      ASSERT_EQ(batch.choice->perPair(), 4U);
+      const at::Tensor soft = decoder->mixtureLoss(
+          weights, layers, batch, selector.shares(theta, layers, index, 0.5), Noise());
+      EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
+                  soft.item<double>(), 1e-6);
+    }
+  }
+}
+
+TEST(ViewChoices, KeepTheBestAndCountThemByTheirShares) {
+  ViewChoices choices(2);
+  const std::vector<LayerPair> first = {{0, 1}, {1, 1}};
+  const std::vector<LayerPair> second = {{1, 0}, {0, 0}};
+  const std::vector<float> weights = {0.75F, 0.25F};
+  choices.add(first, weights, 0.6F);
+  ViewChoices more(2);
+  more.add(second, weights, 0.5F);
+  choices.append(more);
+  ASSERT_EQ(choices.pairCount(), 2U);
+  const ViewChoices turned = choices.select(std::vector<std::uint32_t>{1, 0, 1});
+  ASSERT_EQ(turned.pairCount(), 3U);
+  EXPECT_EQ(turned.best(0), second[0]);
+  EXPECT_EQ(turned.best(1), first[0]);
+  EXPECT_EQ(turned.views(2)[1], second[1]);
+  EXPECT_FLOAT_EQ(turned.confidence(1), 0.6F);
+}
+
+TEST(OracleChooser, KnowsTheViewOfEveryPairOfKinds) {
+  const std::vector<KindsView> known = {{0, 0, {0, 0}}, {0, 1, {0, 1}}};
+  const auto chooser = makeOracleChooser({0, 1, 0, 2}, known, 3)->on(nullptr);
+  const std::vector<Edge> pairs = {makeEdge(0, 2), makeEdge(0, 1), makeEdge(1, 0), makeEdge(3, 1)};
+  const ViewChoice choice = chooser->choose(PairIndex::make(pairs, 4));
+  EXPECT_EQ(choice->best(0), (LayerPair{0, 0}));
+  EXPECT_EQ(choice->best(1), (LayerPair{0, 1}));
+  EXPECT_EQ(choice->best(2), (LayerPair{1, 0}));
+  EXPECT_EQ(choice->best(3), (LayerPair{2, 2})) << "nothing known: the deepest";
+  expectFailure<ConfigError>([&] { std::ignore = makeOracleChooser({0}, known, 1); }, "deeper");
 }
 
 TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
@@ -157,9 +257,9 @@ TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
   const auto again = two->on(nullptr);
   const auto forth = chooser->choose(PairIndex::make(pairs.forth, 5));
   const auto back = again->choose(PairIndex::make(pairs.back, 5));
-  for (std::size_t i = 0; i < forth->size(); ++i) {
+  for (std::size_t i = 0; i < forth->pairCount(); ++i) {
     if (pairs.forth[i].src != pairs.forth[i].dst) {
-      EXPECT_EQ((*forth)[i], (LayerPair{(*back)[i].target, (*back)[i].source}));
+      EXPECT_EQ(forth->best(i), mirrored(back->best(i)));
     }
   }
   // All nine views, about equally often.
@@ -169,8 +269,8 @@ TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
   }
   std::map<LayerPair, int> counts;
   const ViewChoice chosen = chooser->choose(PairIndex::make(many, 9001));
-  for (const LayerPair& view : *chosen) {
-    ++counts[view];
+  for (std::size_t pair = 0; pair < chosen->pairCount(); ++pair) {
+    ++counts[chosen->best(pair)];
   }
   ASSERT_EQ(counts.size(), 9U);
   for (const auto& [view, count] : counts) {

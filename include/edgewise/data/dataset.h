@@ -41,6 +41,12 @@ struct HopPair {
   friend auto operator<=>(const HopPair&, const HopPair&) = default;
 };
 
+// Kinds of an edge's source and target.
+struct KindPair {
+  std::uint8_t source = 0;
+  std::uint8_t target = 0;
+};
+
 // What is known about a class of edges (EdgeTable::edge_class counts these).
 struct EdgeClass {
   std::string name;
@@ -49,6 +55,8 @@ struct EdgeClass {
   bool target = true;
   // Views by which edges of this class can be told, best first; empty when unknown.
   std::vector<HopPair> views;
+  // Kinds of the nodes it joins (Dataset::node_kinds), where those decide the class.
+  std::optional<KindPair> kinds = std::nullopt;
 };
 
 // What loading found and mended; shown to the user, never silent.
@@ -71,6 +79,8 @@ struct Dataset {
   EdgeTable edges;
   // Empty when all edges are alike.
   std::vector<EdgeClass> edge_classes;
+  // What sort of node each is, where data were generated so; never shown to a model.
+  std::vector<std::uint8_t> node_kinds;
   FeatureMatrix features;
   IdMap ids;
   // Bipartite only: ids of the items (whose node ids start at bipartite->users).
@@ -100,6 +110,7 @@ struct DatasetParts {
   Direction direction = Direction::kUndirected;
   std::optional<OfficialSplit> official;
   std::vector<EdgeClass> edge_classes;
+  std::vector<std::uint8_t> node_kinds;
 };
 
 // Removes self-loops and repeats (counted in `notes`; weights of repeats add up; of repeats with

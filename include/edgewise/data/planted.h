@@ -18,10 +18,10 @@
 namespace edgewise {
 
 struct PlantedOptions {
-  std::int64_t nodes = 2000;
+  std::int64_t nodes = 4000;
   std::int64_t communities = 8;
-  double target_degree = 4;
-  double noise = 0.3;
+  double target_degree = 2;
+  double noise = 0.1;
   std::int64_t seed = 0;
   void bind(OptionSet& set);
 };

@@ -26,6 +26,8 @@ class Learner {
   // state.steps, loss_sum and norm_sum.
   virtual void learn(TrainingState& state, const EdgeBatch& batch) = 0;
   [[nodiscard]] virtual MetricSet validated(const TrainingState& state) const = 0;
+  // Whether what was learned in this epoch (counted from 1) is something to keep yet.
+  [[nodiscard]] virtual bool worthKeeping(std::int64_t /*epoch*/) const { return true; }
 };
 
 // Called with states worth keeping: every now and then, at the end, and before InterruptedError is

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -77,7 +78,7 @@ class LinkTrainer final : public Learner {
   std::shared_ptr<const MessagePlan> valid_messages_;
   // Where the decoder needs choices: on messages_, and what was chosen for the supervision edges.
   std::unique_ptr<BoundChooser> chooser_;
-  std::vector<LayerPair> positive_views_;
+  std::optional<ViewChoices> positive_views_;
 };
 
 // The message graph as this model's encoder aggregates it. Messages go both ways along directed

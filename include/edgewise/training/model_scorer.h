@@ -24,8 +24,8 @@ class ModelScorer final : public LinkScorer {
                     ProgressSink& progress) const override;
   // scores[view][pair] where the decoder scores views apart; else empty.
   [[nodiscard]] std::vector<std::vector<double>> scoreByView(std::span<const Edge> pairs) const;
-  // The views chosen for these pairs; empty where none are chosen.
-  [[nodiscard]] std::vector<LayerPair> viewsOf(std::span<const Edge> pairs) const;
+  // The views chosen for these pairs; null where none are chosen.
+  [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const;
 
  private:
   [[nodiscard]] ViewChoice choiceFor(const std::shared_ptr<const PairIndex>& pairs) const;

@@ -49,6 +49,9 @@ struct ViewUse {
   // exp of the entropy of the positives' shares, (i, j) and (j, i) taken together where pairs have
   // no direction: how many views are really in use.
   double effective = 0;
+  // Mean share that the selector gives to the view it likes best.
+  double confidence_positive = 1;
+  double confidence_negative = 1;
   // Of the test positives of each known class, the share whose view is one the class is told by.
   std::vector<std::pair<std::string, double>> agreement;
 };

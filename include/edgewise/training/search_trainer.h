@@ -6,6 +6,7 @@
 
 #include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/views/bilevel.h"
 #include "edgewise/views/selector_options.h"
 
 namespace edgewise {
@@ -28,9 +29,17 @@ class SearchTrainer final : public Learner {
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
   void learn(TrainingState& state, const EdgeBatch& batch) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
+  // Nothing is chosen while all views count the same.
+  [[nodiscard]] bool worthKeeping(std::int64_t epoch) const override {
+    return epoch > setup_.selector.warmup;
+  }
   [[nodiscard]] BatchStream& batches() { return batches_; }
 
  private:
+  struct Step;
+  [[nodiscard]] Step prepare(const TrainingState& state, const EdgeBatch& batch) const;
+  // The upper level: one step of the selector.
+  void moveSelector(TrainingState& state, const BilevelLosses& losses, double rate) const;
   [[nodiscard]] EdgeBatch upperBatch(const TrainingState& state) const;
   [[nodiscard]] double temperatureAt(std::int64_t step) const;
 

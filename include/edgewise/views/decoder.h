@@ -7,6 +7,7 @@
 //   jk         one learned mixture of all views, the same for all pairs
 //   rs         a random view for each pair, fixed by a hash of seed and pair
 //   ps2        the view that a learned selector picks for the pair
+//   oracle     the view that is known to serve, where data were generated so
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -50,16 +51,17 @@ class Decoder {
                                   const std::shared_ptr<const PairIndex>& pairs) const {
     return logits(parameters, layers, pairs, nullptr);
   }
-  // Whether each pair comes with a view that was chosen for it.
+  // Whether each pair comes with views that were chosen for it.
   [[nodiscard]] virtual bool choosesViews() const { return false; }
   // The scores of single views, one [pairs] each, where views are scored apart; else empty.
   [[nodiscard]] virtual std::vector<at::Tensor> logitsByView(
       const Parameters& parameters, const LayerOutputs& layers,
       const std::shared_ptr<const PairIndex>& pairs) const;
-  // The score of representations made elsewhere, [pairs, width] -> [pairs]; only where one
-  // predictor serves all views.
-  [[nodiscard]] virtual at::Tensor predict(const Parameters& parameters, const at::Tensor& z,
-                                           const Noise& noise) const;
+  // What a search minimises, []: like loss(), with every view counted by its share of the pair,
+  // shares [views, pairs], through which it can be differentiated. Only where choosesViews().
+  [[nodiscard]] virtual at::Tensor mixtureLoss(const Parameters& parameters,
+                                               const LayerOutputs& layers, const PairBatch& batch,
+                                               const at::Tensor& shares, const Noise& noise) const;
   // How many of the encoder's layers are looked at.
   [[nodiscard]] virtual std::size_t depth() const = 0;
   // Views that can be chosen or mixed, in the order of logitsByView.

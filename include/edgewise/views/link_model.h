@@ -62,6 +62,10 @@ class LinkModel {
                                       const std::shared_ptr<const MessagePlan>& messages,
                                       const PairBatch& batch, const Noise& noise,
                                       double temperature) const;
+  // The loss by the views the selector would choose now.
+  [[nodiscard]] at::Tensor chosenLoss(const Parameters& parameters, const Parameters& selector,
+                                      const std::shared_ptr<const MessagePlan>& messages,
+                                      PairBatch batch, const Noise& noise) const;
 
  private:
   std::size_t nodes_;

@@ -5,16 +5,12 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "edgewise/graph/types.h"
 #include "edgewise/ops/pair_index.h"
-#include "edgewise/ops/view_pairs.h"
+#include "edgewise/views/view_choice.h"
 
 namespace edgewise {
-
-// One view for each pair.
-using ViewChoice = std::shared_ptr<const std::vector<LayerPair>>;
 
 // Positives first, then negatives.
 struct PairBatch {

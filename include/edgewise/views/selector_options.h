@@ -10,7 +10,9 @@ namespace edgewise {
 
 struct SelectorOptions {
   std::string kind = "none";
-  double mean_loss = 0.5;
+  // How views of a pair are put together, and how those with predictors of their own learn.
+  std::string mix = "representation";
+  double view_loss = 0.5;
   // The selector's own network.
   std::int64_t layers = 2;
   std::int64_t hidden = 256;
@@ -23,14 +25,18 @@ struct SelectorOptions {
   double learning_rate = -1;
   double beta1 = 0.5;
   std::int64_t epochs = 50;
+  std::int64_t warmup = 0;
   std::string holdout = "valid";
   // The application.
   std::string apply = "finetune";
   double apply_rate = 1e-4;
+  std::int64_t top = 1;
 
   void bind(OptionSet& set);
   // Whether a selector is searched for before the model is trained with its choices.
   [[nodiscard]] bool searches() const { return kind == "ps2"; }
+  // Whether search and application are one.
+  [[nodiscard]] bool joins() const { return searches() && apply == "joint"; }
 };
 
 }  // namespace edgewise

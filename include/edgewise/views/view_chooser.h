@@ -46,6 +46,18 @@ class ViewChooser {
                                                                    std::size_t depth,
                                                                    bool symmetric);
 
+// The view that serves pairs of nodes of two kinds.
+struct KindsView {
+  std::uint8_t source = 0;
+  std::uint8_t target = 0;
+  LayerPair view;
+};
+
+// The view known for the kinds of a pair's ends, kinds[node]; the deepest where none is known.
+// Throws ConfigError for a view deeper than `depth`.
+[[nodiscard]] std::shared_ptr<const ViewChooser> makeOracleChooser(
+    std::vector<std::uint8_t> kinds, std::span<const KindsView> known, std::size_t depth);
+
 // By a selector on the representations of the encoder it was searched with; both stay as they are.
 // Refers to the model, which must have a selector.
 [[nodiscard]] std::shared_ptr<const ViewChooser> makeSelectorChooser(const LinkModel& model,

@@ -18,24 +18,43 @@
 
 namespace edgewise {
 
+// What a selector looks at.
+struct SelectorContext {
+  std::size_t depth = 0;
+  std::int64_t width = 0;
+  // Representations are both ends side by side; else their products.
+  bool concatenate = false;
+  // Undirected pairs are judged the same both ways.
+  bool symmetric = true;
+};
+
 class ViewSelector {
  public:
-  // For the views of `depth` layers of this width. Its parameters go into a layout of their own.
-  ViewSelector(const SelectorOptions& options, std::size_t depth, std::int64_t width,
+  // Its parameters go into a layout of their own.
+  ViewSelector(const SelectorOptions& options, const SelectorContext& context,
                ParameterLayout& layout);
 
   [[nodiscard]] std::span<const LayerPair> views() const { return views_; }
-  // z[view] [pairs, width] -> [views, pairs].
-  [[nodiscard]] at::Tensor scores(const Parameters& selector, std::span<const at::Tensor> z) const;
-  // The soft representation of the search, [pairs, width].
-  [[nodiscard]] at::Tensor mixture(const Parameters& selector, const LayerOutputs& layers,
-                                   const std::shared_ptr<const PairIndex>& pairs,
-                                   double temperature) const;
-  // The best view of each pair; the first of equals in the order of views().
+  // [views, pairs].
+  [[nodiscard]] at::Tensor scores(const Parameters& selector, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs) const;
+  // How much each view of a pair counts: softmax over its scores, [views, pairs].
+  [[nodiscard]] at::Tensor shares(const Parameters& selector, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs,
+                                  double temperature) const;
+  // The best views of each pair by the options; of equals those first in views().
   [[nodiscard]] ViewChoice choose(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs) const;
 
  private:
+  [[nodiscard]] at::Tensor scoresOneWay(const Parameters& selector, const LayerOutputs& layers,
+                                        const std::shared_ptr<const PairIndex>& pairs) const;
+
+  std::size_t depth_;
+  bool concatenate_;
+  bool both_ways_;
+  std::size_t top_;
+  double temperature_;
   std::vector<LayerPair> views_;
   Mlp mlp_;
 };

@@ -5,19 +5,22 @@
 #include <algorithm>
 
 #include "edgewise/ops/rowwise.h"
+#include "edgewise/util/error.h"
 #include "views/pair_representation.h"
 #include "views/view_decoders.h"
 
 namespace edgewise::detail {
 namespace {
 
-// Every view has a predictor of its own and is supervised by itself; the score is the mean of all.
-// Views (i, j) and (j, i) of undirected pairs share a predictor, so that both ways score the same.
-class MeanDecoder final : public Decoder {
+// Every view has a predictor of its own and is supervised by itself; the score is the mean of all,
+// or of those chosen for the pair. Views (i, j) and (j, i) of undirected pairs share a predictor,
+// so that both ways score the same.
+class ScoreDecoder final : public Decoder {
  public:
-  MeanDecoder(const SelectorOptions& options, const DecoderContext& context,
-              ParameterLayout& layout)
-      : mean_loss_(options.mean_loss),
+  ScoreDecoder(const SelectorOptions& options, const DecoderContext& context,
+               ParameterLayout& layout)
+      : view_loss_(options.view_loss),
+        chooses_(options.kind != "mean"),
         depth_(context.depth),
         symmetric_(context.symmetric),
         concatenate_(context.predictor.concatenates()),
@@ -36,26 +39,21 @@ class MeanDecoder final : public Decoder {
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    at::Tensor total;
-    for (std::size_t i = 0; i < scores.size() && mean_loss_ < 1; ++i) {
-      const at::Tensor one = binaryCrossEntropy(scores[i], batch.labels);
-      total = i == 0 ? one : total + one;
-    }
-    if (mean_loss_ == 0) {
-      return total / static_cast<double>(scores.size());
-    }
-    const at::Tensor together = binaryCrossEntropy(mean(scores), batch.labels);
-    if (!total.defined()) {
-      return together;
-    }
-    return total * ((1 - mean_loss_) / static_cast<double>(scores.size())) + together * mean_loss_;
+    return bothLosses(scores, together(scores, batch.choice), batch.labels);
+  }
+  [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
+                                       const PairBatch& batch, const at::Tensor& shares,
+                                       const Noise& noise) const override {
+    const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
+    return bothLosses(scores, columnSum(at::stack(scores, 0) * shares), batch.labels);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
-                                  const ViewChoice&) const override {
-    return mean(scoreViews(parameters, layers, pairs, Noise()));
+                                  const ViewChoice& choice) const override {
+    return together(scoreViews(parameters, layers, pairs, Noise()), choice);
   }
+  [[nodiscard]] bool choosesViews() const override { return chooses_; }
   [[nodiscard]] std::vector<at::Tensor> logitsByView(
       const Parameters& parameters, const LayerOutputs& layers,
       const std::shared_ptr<const PairIndex>& pairs) const override {
@@ -69,6 +67,49 @@ class MeanDecoder final : public Decoder {
     LayerPair view;
     Predictor predictor;
   };
+
+  // Each view's own loss and that of all together, by their shares.
+  [[nodiscard]] at::Tensor bothLosses(std::span<const at::Tensor> scores, const at::Tensor& together,
+                                      const at::Tensor& labels) const {
+    at::Tensor each;
+    for (std::size_t i = 0; i < scores.size() && view_loss_ > 0; ++i) {
+      const at::Tensor one = binaryCrossEntropy(scores[i], labels);
+      each = i == 0 ? one : each + one;
+    }
+    if (view_loss_ == 1) {
+      return each / static_cast<double>(scores.size());
+    }
+    const at::Tensor all = binaryCrossEntropy(together, labels);
+    if (!each.defined()) {
+      return all;
+    }
+    return each * (view_loss_ / static_cast<double>(scores.size())) + all * (1 - view_loss_);
+  }
+
+  [[nodiscard]] at::Tensor together(std::span<const at::Tensor> scores,
+                                    const ViewChoice& choice) const {
+    if (!chooses_) {
+      return mean(scores);
+    }
+    invariant(choice != nullptr, "a decoder of chosen views was given no choice");
+    const at::Tensor all = at::stack(at::TensorList(scores.data(), scores.size()), 0);
+    return columnSum(all * sharesOf(*choice, all.options()));
+  }
+
+  // [views, pairs].
+  [[nodiscard]] at::Tensor sharesOf(const ViewChoices& choice,
+                                    const at::TensorOptions& options) const {
+    const std::size_t pairs = choice.pairCount();
+    at::Tensor shares = at::zeros(
+        {static_cast<std::int64_t>(views_.size()), static_cast<std::int64_t>(pairs)}, at::kFloat);
+    auto* out = shares.data_ptr<float>();
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
+        out[placeOf(choice.views(pair)[rank]) * pairs + pair] = choice.weights(pair)[rank];
+      }
+    }
+    return shares.to(options.requires_grad(false));
+  }
 
   static at::Tensor mean(std::span<const at::Tensor> scores) {
     at::Tensor sum = scores[0];
@@ -117,7 +158,8 @@ class MeanDecoder final : public Decoder {
     return (both.narrow(0, 0, count) + both.narrow(0, count, count)) / 2;
   }
 
-  double mean_loss_;
+  double view_loss_;
+  bool chooses_;
   std::size_t depth_;
   bool symmetric_;
   bool concatenate_;
@@ -127,9 +169,9 @@ class MeanDecoder final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> makeMeanDecoder(const SelectorOptions& options,
-                                         const DecoderContext& context, ParameterLayout& layout) {
-  return std::make_unique<MeanDecoder>(options, context, layout);
+std::unique_ptr<Decoder> makeScoreDecoder(const SelectorOptions& options,
+                                          const DecoderContext& context, ParameterLayout& layout) {
+  return std::make_unique<ScoreDecoder>(options, context, layout);
 }
 
 }  // namespace edgewise::detail

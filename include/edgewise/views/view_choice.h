@@ -1,0 +1,48 @@
+// Which views of each pair are looked at, and how much each of them counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "edgewise/ops/view_pairs.h"
+
+namespace edgewise {
+
+// The same number of views for every pair, best first. What is not chosen counts for nothing.
+class ViewChoices {
+ public:
+  explicit ViewChoices(std::size_t per_pair) : per_pair_(per_pair) {}
+
+  // One pair more. `weights` add up to 1; `confidence` is the share of the first among all views.
+  void add(std::span<const LayerPair> views, std::span<const float> weights, float confidence);
+  void append(const ViewChoices& more);
+  [[nodiscard]] ViewChoices select(std::span<const std::uint32_t> pairs) const;
+
+  [[nodiscard]] std::size_t pairCount() const { return confidence_.size(); }
+  [[nodiscard]] std::size_t perPair() const { return per_pair_; }
+  // The view that counts most.
+  [[nodiscard]] LayerPair best(std::size_t pair) const { return views_[pair * per_pair_]; }
+  [[nodiscard]] std::span<const LayerPair> views(std::size_t pair) const {
+    return std::span(views_).subspan(pair * per_pair_, per_pair_);
+  }
+  [[nodiscard]] std::span<const float> weights(std::size_t pair) const {
+    return std::span(weights_).subspan(pair * per_pair_, per_pair_);
+  }
+  [[nodiscard]] float confidence(std::size_t pair) const { return confidence_[pair]; }
+
+ private:
+  std::size_t per_pair_;
+  std::vector<LayerPair> views_;
+  std::vector<float> weights_;
+  std::vector<float> confidence_;
+};
+
+using ViewChoice = std::shared_ptr<const ViewChoices>;
+
+// One view for each pair, for sure.
+[[nodiscard]] ViewChoice singleViews(std::span<const LayerPair> views);
+
+}  // namespace edgewise

@@ -1,0 +1,40 @@
+#include "edgewise/views/view_choice.h"
+
+#include "edgewise/util/error.h"
+
+namespace edgewise {
+
+void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> weights,
+                      float confidence) {
+  invariant(views.size() == per_pair_ && weights.size() == per_pair_,
+            "every pair has as many views as the others");
+  views_.insert(views_.end(), views.begin(), views.end());
+  weights_.insert(weights_.end(), weights.begin(), weights.end());
+  confidence_.push_back(confidence);
+}
+
+void ViewChoices::append(const ViewChoices& more) {
+  invariant(more.per_pair_ == per_pair_, "choices of different sizes do not go together");
+  views_.insert(views_.end(), more.views_.begin(), more.views_.end());
+  weights_.insert(weights_.end(), more.weights_.begin(), more.weights_.end());
+  confidence_.insert(confidence_.end(), more.confidence_.begin(), more.confidence_.end());
+}
+
+ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
+  ViewChoices some(per_pair_);
+  for (const std::uint32_t pair : pairs) {
+    some.add(views(pair), weights(pair), confidence(pair));
+  }
+  return some;
+}
+
+ViewChoice singleViews(std::span<const LayerPair> views) {
+  constexpr float kAll = 1;
+  auto choices = std::make_shared<ViewChoices>(1);
+  for (const LayerPair& view : views) {
+    choices->add(std::span(&view, 1), std::span(&kAll, 1), kAll);
+  }
+  return choices;
+}
+
+}  // namespace edgewise
