@@ -67,10 +67,8 @@ class PlantedBuilder {
     parts.labels.assign(community_.begin(), community_.end());
     parts.edge_classes = {
         {.name = "near_near", .views = {{1, 1}}, .kinds = KindPair{kNear, kNear}},
-        {.name = "near_far", .views = {{1, 2}, {1, 3}}, .kinds = KindPair{kNear, kFar}},
-        {.name = "far_far",
-         .views = {{2, 2}, {2, 3}, {3, 2}, {3, 3}},
-         .kinds = KindPair{kFar, kFar}},
+        {.name = "near_far", .views = {{1, 2}}, .kinds = KindPair{kNear, kFar}},
+        {.name = "far_far", .views = {{2, 2}}, .kinds = KindPair{kFar, kFar}},
         {.name = "context", .target = false, .views = {}},
     };
     parts.node_kinds = kinds();
@@ -139,12 +137,11 @@ class PlantedBuilder {
       attach(node, relays_, near ? decoy : own, communities_, kRelaysPerNode);
       attach(node, ushers_, near ? kNear : kFar, kMarkedKinds, kUshersPerNode);
     }
-    for (std::size_t node = relays_.begin; node < beacons_.end; ++node) {
-      // Beacons know one another, so what they say is as loud three hops away as at two.
+    for (std::size_t node = relays_.begin; node < relays_.end; ++node) {
       attach(node, beacons_, static_cast<std::size_t>(community_[node]), communities_,
              kLinksBehind);
     }
-    for (std::size_t node = ushers_.begin; node < badges_.end; ++node) {
+    for (std::size_t node = ushers_.begin; node < ushers_.end; ++node) {
       attach(node, badges_, markOf(node), kMarkedKinds, kLinksBehind);
     }
   }

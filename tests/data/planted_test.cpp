@@ -15,52 +15,56 @@ namespace {
 constexpr std::size_t kHops = 3;
 constexpr std::size_t kCommunities = 8;
 constexpr std::size_t kWordsPerCommunity = 16;
-using Topics = std::vector<std::array<double, kCommunities>>;
+using Topics = std::array<double, kCommunities>;
 
-// What a linear message passing of k steps (mean over neighbours and self) knows of a node's
-// community: words summed by community, centred and scaled to length 1. An independent stand-in for
-// a trained encoder.
-std::vector<Topics> propagateTopics(const Dataset& dataset, const CsrGraph& graph) {
-  std::vector<Topics> layers(kHops + 1, Topics(dataset.node_count));
-  const auto offsets = dataset.features.rowOffsets();
-  const auto words = dataset.features.columnIndices();
-  for (std::size_t node = 0; node < dataset.node_count; ++node) {
-    for (std::uint64_t at = offsets[node]; at < offsets[node + 1]; ++at) {
-      if (words[at] / kWordsPerCommunity < kCommunities) {
-        layers[0][node][words[at] / kWordsPerCommunity] += 1;
-      }
-    }
-  }
+// Hops to every node that is within reach.
+std::map<std::uint32_t, std::size_t> hopsFrom(std::uint32_t start, const CsrGraph& graph) {
+  std::map<std::uint32_t, std::size_t> hops = {{start, 0}};
+  std::vector<std::uint32_t> front = {start};
   for (std::size_t hop = 1; hop <= kHops; ++hop) {
-    for (std::uint32_t node = 0; node < dataset.node_count; ++node) {
-      layers[hop][node] = layers[hop - 1][node];
+    std::vector<std::uint32_t> next;
+    for (const std::uint32_t node : front) {
       for (const NodeId neighbour : graph.neighbours(NodeId{node})) {
-        for (std::size_t c = 0; c < kCommunities; ++c) {
-          layers[hop][node][c] += layers[hop - 1][index(neighbour)][c];
+        if (hops.emplace(index(neighbour), hop).second) {
+          next.push_back(index(neighbour));
         }
       }
-      for (double& value : layers[hop][node]) {
-        value /= static_cast<double>(graph.degree(NodeId{node}) + 1);
+    }
+    front = std::move(next);
+  }
+  return hops;
+}
+
+// What is said of communities exactly k hops from a node, for every k: words counted by community,
+// centred and scaled to length 1. An independent stand-in for an encoder that has learned where to
+// listen.
+std::array<Topics, kHops + 1> heardBy(std::uint32_t start, const Dataset& dataset,
+                                      const CsrGraph& graph) {
+  std::array<Topics, kHops + 1> heard{};
+  const auto offsets = dataset.features.rowOffsets();
+  const auto words = dataset.features.columnIndices();
+  for (const auto& [node, hop] : hopsFrom(start, graph)) {
+    for (std::uint64_t at = offsets[node]; at < offsets[node + 1]; ++at) {
+      if (words[at] / kWordsPerCommunity < kCommunities) {
+        heard[hop][words[at] / kWordsPerCommunity] += 1;
       }
     }
   }
-  for (Topics& layer : layers) {
-    for (auto& row : layer) {
-      double mean = 0;
-      for (const double value : row) {
-        mean += value / kCommunities;
-      }
-      double length = 1e-12;
-      for (double& value : row) {
-        value -= mean;
-        length += value * value;
-      }
-      for (double& value : row) {
-        value /= std::sqrt(length);
-      }
+  for (Topics& topics : heard) {
+    double mean = 0;
+    for (const double value : topics) {
+      mean += value / kCommunities;
+    }
+    double length = 1e-12;
+    for (double& value : topics) {
+      value -= mean;
+      length += value * value;
+    }
+    for (double& value : topics) {
+      value /= std::sqrt(length);
     }
   }
-  return layers;
+  return heard;
 }
 
 double auc(std::vector<double> positive, std::vector<double> negative) {
@@ -87,7 +91,10 @@ class PlantedViews : public ::testing::Test {
         messages.push_back(dataset_.edges.edges[row]);
       }
     }
-    layers_ = propagateTopics(dataset_, CsrGraph::fromEdges(dataset_.node_count, messages));
+    const CsrGraph graph = CsrGraph::fromEdges(dataset_.node_count, messages);
+    for (std::uint32_t node = 0; node < dataset_.node_count; ++node) {
+      heard_.push_back(heardBy(node, dataset_, graph));
+    }
   }
 
   // AUC of one class under one view, against pairs of the same kinds of node.
@@ -95,8 +102,8 @@ class PlantedViews : public ::testing::Test {
     const auto score = [&](Edge edge) {
       double sum = 0;
       for (std::size_t c = 0; c < kCommunities; ++c) {
-        sum += layers_[static_cast<std::size_t>(i)][index(edge.src)][c] *
-               layers_[static_cast<std::size_t>(j)][index(edge.dst)][c];
+        sum += heard_[index(edge.src)][static_cast<std::size_t>(i)][c] *
+               heard_[index(edge.dst)][static_cast<std::size_t>(j)][c];
       }
       return sum;
     };
@@ -116,7 +123,7 @@ class PlantedViews : public ::testing::Test {
 
   Dataset dataset_;                                     // NOLINT: a fixture's state
   std::map<std::uint8_t, std::vector<Edge>> held_out_;  // NOLINT
-  std::vector<Topics> layers_;                          // NOLINT
+  std::vector<std::array<Topics, kHops + 1>> heard_;    // NOLINT
 };
 
 TEST_F(PlantedViews, EachClassIsToldByItsMarkedViewsAndNoOther) {
@@ -142,7 +149,7 @@ TEST_F(PlantedViews, EachClassIsToldByItsMarkedViewsAndNoOther) {
 
 TEST(Planted, HasTheAdvertisedShape) {
   const Dataset dataset = makePlanted({});
-  EXPECT_EQ(dataset.node_count, 2000U);
+  EXPECT_EQ(dataset.node_count, 4000U);
   EXPECT_EQ(dataset.edge_classes.size(), 4U);
   std::array<std::size_t, 4> counts{};
   for (const std::uint8_t edge_class : dataset.edges.edge_class) {
@@ -151,13 +158,35 @@ TEST(Planted, HasTheAdvertisedShape) {
   // Kinds of pairs get edges in proportion to how many such pairs there are: 1 : 2 : 1.
   EXPECT_NEAR(static_cast<double>(counts[1]), 2.0 * static_cast<double>(counts[0]), 200);
   EXPECT_NEAR(static_cast<double>(counts[2]), static_cast<double>(counts[0]), 120);
-  EXPECT_EQ(counts[0] + counts[1] + counts[2], 3040U);
+  EXPECT_EQ(counts[0] + counts[1] + counts[2], 2800U);
   for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
     if (dataset.isTarget(row)) {
       const Edge edge = dataset.edges.edges[row];
       EXPECT_EQ(dataset.labels[index(edge.src)], dataset.labels[index(edge.dst)]);
     }
   }
+}
+
+// A node and the words around it, one hop away and at all: kinds look alike until two hops away.
+TEST(Planted, ShowsKindsTwoHopsAwayAndNoNearer) {
+  const Dataset dataset = makePlanted({});
+  const CsrGraph graph = CsrGraph::fromEdges(dataset.node_count, dataset.edges.edges);
+  const std::uint32_t marks = kCommunities * kWordsPerCommunity;
+  const auto offsets = dataset.features.rowOffsets();
+  const auto words = dataset.features.columnIndices();
+  std::array<std::array<std::size_t, 2>, kHops + 1> seen{};
+  for (std::uint32_t start = 0; start < 20; ++start) {
+    for (const auto& [node, hop] : hopsFrom(start, graph)) {
+      for (std::uint64_t at = offsets[node]; at < offsets[node + 1]; ++at) {
+        if (words[at] >= marks && words[at] < marks + 32) {
+          ++seen[hop][(words[at] - marks) / 16];
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen[0][0] + seen[1][0] + seen[0][1] + seen[1][1], 0U);
+  EXPECT_GT(seen[2][0], 1000U) << "nodes from 0 on are near";
+  EXPECT_EQ(seen[2][1], 0U);
 }
 
 TEST(Planted, DependsOnItsOptionsAlone) {

@@ -23,6 +23,7 @@ Dataset smallPlanted() {
   PlantedOptions options;
   options.nodes = 240;
   options.communities = 4;
+  options.target_degree = 8;
   return makePlanted(options);
 }
 

@@ -123,6 +123,9 @@ TEST(ViewSelector, ColdMixturesAreTheChosenView) {
   const at::Tensor soft = selector.shares(theta, layers, index, 1e-7);
   for (std::size_t pair = 0; pair < index->size(); ++pair) {
     const LayerPair best = hard->best(pair);
+    if (index->pairs()[pair].src == index->pairs()[pair].dst) {
+      continue;  // a view and its mirror image share the first place
+    }
     EXPECT_NEAR(soft[best.source * 2 + best.target][pair].item<double>(), 1, 1e-9);
   }
 }
@@ -239,7 +242,8 @@ TEST(ViewChoices, KeepTheBestAndCountThemByTheirShares) {
 
 TEST(OracleChooser, KnowsTheViewOfEveryPairOfKinds) {
   const std::vector<KindsView> known = {{0, 0, {0, 0}}, {0, 1, {0, 1}}};
-  const auto chooser = makeOracleChooser({0, 1, 0, 2}, known, 3)->on(nullptr);
+  const auto oracle = makeOracleChooser({0, 1, 0, 2}, known, 3);
+  const auto chooser = oracle->on(nullptr);
   const std::vector<Edge> pairs = {makeEdge(0, 2), makeEdge(0, 1), makeEdge(1, 0), makeEdge(3, 1)};
   const ViewChoice choice = chooser->choose(PairIndex::make(pairs, 4));
   EXPECT_EQ(choice->best(0), (LayerPair{0, 0}));
