@@ -1,6 +1,5 @@
 #include "edgewise/training/model_run.h"
 
-#include <ATen/Functions.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/search_trainer.h"
-#include "edgewise/training/tensor_file.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/hash.h"
@@ -23,12 +22,8 @@ namespace edgewise {
 namespace {
 
 // All that decides a run's numbers; a checkpoint of one run must not continue another.
-std::string runName(RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
-  nlohmann::json deciding = options.bind().toJson();
-  for (const char* key : {"threads", "recipe", "check_memory"}) {
-    deciding["run"].erase(key);
-  }
-  deciding["training"].erase("checkpoint_seconds");
+std::string runName(const RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
+  nlohmann::json deciding = decidingOptions(options);
   deciding["data"] = dataset.hash;
   deciding["split"] = split.hash;
   deciding["version"] = versionText();
@@ -54,16 +49,6 @@ std::string curvesText(const TrainingState& state) {
   return text;
 }
 
-LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
-  if (options.device == "cuda") {
-    throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
-                      "leave --device out, or use --device cpu");
-  }
-  return {
-      options.model, options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
-}
-
 class ModelRun {
  public:
   ModelRun(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
@@ -82,22 +67,20 @@ class ModelRun {
     std::optional<PhaseTime> search;
     if (model_.selector() != nullptr) {
       search = searchViews(training);
-    } else if (model_.decoder().choosesViews()) {
-      chooser_ =
-          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
-                            dataset_.direction == Direction::kUndirected);
     }
+    chooser_ = chooserOf(model_, weights_, options_, dataset_.direction);
     LinkTrainer trainer(model_, dataset_, training, applySetup());
     TrainingState state = trainer.start();
     if (search && options_.network.selector.apply == "finetune") {
-      state.parameters.flat().copy_(search_weights_.flat());
+      state.parameters.flat().copy_(weights_.search.flat());
     }
     continueFrom(kCheckpointFile, state);
     trainer.run(state, saver(kCheckpointFile), progress_);
     state.parameters.flat().copy_(state.best);
-    storeModel(state.parameters);
+    weights_.model = std::move(state.parameters);
+    writeModel(folder_, model_, weights_, origin());
     writeFileAtomically(folder_ / kCurvesFile, curvesText(state));
-    RunMetrics run = measure(state.parameters);
+    RunMetrics run = measure(weights_.model);
     run.learning->epochs = state.epoch;
     run.learning->best_epoch = state.best_epoch;
     run.learning->steps = state.steps;
@@ -110,23 +93,12 @@ class ModelRun {
   }
 
   RunMetrics evaluate() {
-    const TensorFile file = TensorFile::read(folder_ / kModelFile);
-    const Parameters parameters = readParameters(file, "", model_.layout());
-    if (model_.selector() != nullptr) {
-      chooser_ = makeSelectorChooser(model_, readParameters(file, kSearchPrefix, model_.layout()),
-                                     readParameters(file, "", model_.selectorLayout()));
-    } else if (model_.decoder().choosesViews()) {
-      chooser_ =
-          makeRandomChooser(static_cast<std::uint64_t>(options_.seed), model_.encoder().depth(),
-                            dataset_.direction == Direction::kUndirected);
-    }
-    return measure(parameters);
+    weights_ = readModel(folder_, model_, origin());
+    chooser_ = chooserOf(model_, weights_, options_, dataset_.direction);
+    return measure(weights_.model);
   }
 
  private:
-  // Parameters of the encoder that the selector looks through, in the model's file.
-  static constexpr const char* kSearchPrefix = "search.";
-
   struct PhaseTime {
     double seconds = 0;
     double step_ms = 0;
@@ -188,7 +160,7 @@ class ModelRun {
     return [this, path = folder_ / file](const TrainingState& now) { saveState(path, now, name_); };
   }
 
-  // The search phase; leaves the chooser and the weights it was found with.
+  // The search phase; leaves the selector and the weights it was found with.
   PhaseTime searchViews(const TrainingEdges& training) {
     SearchTrainer trainer(
         model_, dataset_, training,
@@ -198,45 +170,12 @@ class ModelRun {
     trainer.run(state, saver(kSearchFile), progress_);
     state.parameters.flat().copy_(state.best);
     state.selector->parameters.flat().copy_(state.selector->best);
-    search_weights_ = state.parameters.clone();
-    selector_weights_ = state.selector->parameters.clone();
-    chooser_ = makeSelectorChooser(model_, search_weights_.clone(), selector_weights_.clone());
+    weights_.search = state.parameters.clone();
+    weights_.selector = state.selector->parameters.clone();
     return timeOf(state);
   }
 
-  [[nodiscard]] static Parameters readParameters(const TensorFile& file, const std::string& prefix,
-                                                 const ParameterLayout& layout) {
-    Parameters parameters = Parameters::initial(layout, 0);
-    for (const ParameterLayout::Entry& entry : layout.entries()) {
-      parameters.flat()
-          .narrow(0, entry.offset, entry.size)
-          .copy_(file.tensor(prefix + entry.name, entry.shape).reshape({-1}));
-    }
-    return parameters;
-  }
-
-  static void addTensors(const Parameters& parameters, const ParameterLayout& layout,
-                         const std::string& prefix, std::vector<NamedTensor>& tensors) {
-    std::size_t i = 0;
-    for (const ParameterLayout::Entry& entry : layout.entries()) {
-      tensors.push_back({prefix + entry.name, parameters.tensors()[i++]});
-    }
-  }
-
-  void storeModel(const Parameters& parameters) const {
-    std::vector<NamedTensor> tensors;
-    addTensors(parameters, model_.layout(), "", tensors);
-    if (model_.selector() != nullptr) {
-      addTensors(search_weights_, model_.layout(), kSearchPrefix, tensors);
-      addTensors(selector_weights_, model_.selectorLayout(), "", tensors);
-    }
-    writeTensors(folder_ / kModelFile, tensors,
-                 {{"format", "edgewise"},
-                  {"version", versionText()},
-                  {"options", options_.bind().toJson().dump()},
-                  {"data_hash", dataset_.hash},
-                  {"split_hash", split_.hash}});
-  }
+  [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
   RunMetrics measure(const Parameters& parameters) {
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
@@ -336,11 +275,10 @@ class ModelRun {
   LinkModel model_;
   detail::RunMessages messages_;
   std::string name_;
-  // Where views are chosen by pair; what a search found.
+  ModelWeights weights_;
+  // Where views are chosen by pair; what a search learns from.
   std::shared_ptr<const ViewChooser> chooser_;
   EdgeTable upper_;
-  Parameters search_weights_;
-  Parameters selector_weights_;
 };
 
 }  // namespace
