@@ -117,7 +117,7 @@ class ModelRun {
   // What training may see; a search that learns from validation edges leaves the other half to
   // choose the epoch by.
   [[nodiscard]] TrainingEdges prepareEdges() {
-    TrainingEdges training = split_.training;
+    TrainingEdges training = trainingEdges(split_, options_.split.message_at_train);
     const SelectorOptions& selector = options_.network.selector;
     if (selector.searches() && selector.holdout == "valid") {
       HalvedValid halves = halveValid(training.valid, static_cast<std::uint64_t>(options_.seed));
@@ -192,7 +192,7 @@ class ModelRun {
   // One stage at a time: a scorer holds all layers of the whole graph.
   void measureValid(const Parameters& parameters, RunMetrics& run) const {
     const ModelScorer scorer(model_, parameters, plan(messages_.at_valid), chooser_.get());
-    const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
+    const detail::HeldOut valid = detail::heldOutValid(split_);
     run.valid =
         detail::evaluateStage(scorer, dataset_, options_.evaluation, valid, progress_).metrics;
     run.by_view = bestView(scorer, valid);
@@ -200,7 +200,7 @@ class ModelRun {
 
   void measureTest(const Parameters& parameters, RunMetrics& run) const {
     const ModelScorer scorer(model_, parameters, plan(messages_.at_test), chooser_.get());
-    const detail::HeldOut test = detail::heldOutTest(split_, messages_);
+    const detail::HeldOut test = detail::heldOutTest(split_);
     detail::StageResult tested =
         detail::evaluateStage(scorer, dataset_, options_.evaluation, test, progress_);
     run.test = std::move(tested.metrics);
