@@ -30,6 +30,8 @@ std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutp
   return {};
 }
 
+at::Tensor Decoder::mixtureScores(const Parameters&) const { return {}; }
+
 at::Tensor Decoder::predict(const Parameters&, const at::Tensor&, const Noise&) const {
   invariant(false, "this decoder has no predictor for all views");
   return {};

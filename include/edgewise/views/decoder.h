@@ -56,6 +56,9 @@ class Decoder {
   [[nodiscard]] virtual std::vector<at::Tensor> logitsByView(
       const Parameters& parameters, const LayerOutputs& layers,
       const std::shared_ptr<const PairIndex>& pairs) const;
+  // [views]: scores whose softmax is each view's share where all pairs mix views alike; else
+  // undefined.
+  [[nodiscard]] virtual at::Tensor mixtureScores(const Parameters& parameters) const;
   // The score of representations made elsewhere, [pairs, width] -> [pairs]; only where one
   // predictor serves all views.
   [[nodiscard]] virtual at::Tensor predict(const Parameters& parameters, const at::Tensor& z,
