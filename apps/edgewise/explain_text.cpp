@@ -79,6 +79,7 @@ std::string knownText(const Explanation& explanation) {
     return "no: the data has no such edge";
   }
   std::vector<std::string> parts;
+  parts.reserve(explanation.parts.size());
   for (const std::string& part : explanation.parts) {
     parts.push_back(partText(part));
   }

@@ -78,6 +78,7 @@ std::string nearIds(const EndIds& end, const std::string& id) {
   }
   if (end.ids.size() <= kMostCompared) {
     std::vector<std::string> labels;
+    labels.reserve(end.ids.size());
     for (std::uint32_t node = 0; node < end.ids.size(); ++node) {
       labels.push_back(end.ids.label(NodeId{node}));
     }
