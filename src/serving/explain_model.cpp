@@ -1,5 +1,3 @@
-#include <ATen/Functions.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -30,6 +28,7 @@ std::vector<ViewShare> softShares(std::span<const LayerPair> views, const at::Te
   const std::vector<double> score = valuesOf(scores);
   const std::vector<double> weight = valuesOf(viewSoftmax(scores, temperature));
   std::vector<ViewShare> shares;
+  shares.reserve(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
     shares.push_back({.view = hopsOf(views[i]), .score = score[i], .weight = weight[i]});
   }
@@ -112,6 +111,7 @@ class ModelExplainer {
   [[nodiscard]] std::vector<ViewShare> averagedShares(
       const std::vector<std::vector<double>>& by_view) const {
     std::vector<ViewShare> shares;
+    shares.reserve(by_view.size());
     for (std::size_t i = 0; i < by_view.size(); ++i) {
       shares.push_back({.view = hopsOf(model_.decoder().views()[i]),
                         .score = by_view[i].front(),
