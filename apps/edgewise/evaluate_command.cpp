@@ -12,39 +12,12 @@
 #include "edgewise/training/heuristic_run.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/run_folder.h"
+#include "edgewise/training/stored_run.h"
 #include "edgewise/util/text.h"
 #include "run_text.h"
 
 namespace edgewise::app {
 namespace {
-
-void requireSame(const std::string& what, const std::string& stored, const std::string& found,
-                 const std::filesystem::path& folder) {
-  if (stored != found) {
-    throw DataError(fmt::format("{}: the {} has changed since the run (was {}, is {})",
-                                folder.string(), what, stored.substr(0, 12), found.substr(0, 12)),
-                    "restore the data the run was made with, or train again");
-  }
-}
-
-// What metrics.json says that must come out again.
-struct StoredNumbers {
-  std::string split_hash;
-  MetricSet valid;
-  MetricSet test;
-};
-
-StoredNumbers readStored(const RunFolder& folder) {
-  const nlohmann::ordered_json json = folder.readJson("metrics.json");
-  try {
-    return {.split_hash = json.at("split").at("hash").get<std::string>(),
-            .valid = MetricSet::fromJson(json.at("valid")),
-            .test = MetricSet::fromJson(json.at("test"))};
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(FilePlace{folder.path() / "metrics.json"},
-                    fmt::format("is damaged ({})", error.what()), "run the training again");
-  }
-}
 
 // The data of the run before: runs of one comparison share it, and reading it can take longer than
 // scoring.
@@ -66,22 +39,17 @@ const Dataset& openShared(Session& session, RunOptions& options, SharedData& sha
 
 // One run made again; throws when its numbers come out differently.
 RunMetrics evaluateRun(Session& session, const std::filesystem::path& path, SharedData& shared) {
-  const RunFolder folder = RunFolder::open(path);
-  RunOptions options;
-  const std::string data_hash = folder.readOptions(options);
-  const StoredNumbers stored = readStored(folder);
+  StoredRun stored = readStoredRun(path);
+  RunOptions& options = stored.options;
   setBackendThreads(session.threads.value_or(static_cast<int>(options.threads)));
   ProgressSink& progress = session.console.progress();
   const Dataset& dataset = openShared(session, options, shared);
-  requireSame("data", data_hash, dataset.hash, folder.path());
-  const LinkSplit split =
-      splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress);
-  requireSame("split", stored.split_hash, split.hash, folder.path());
+  const LinkSplit split = splitAgain(stored, dataset, progress);
   RunMetrics run = isHeuristic(options.model)
                        ? runHeuristic(dataset, split, options, progress)
                        : evaluateModel(dataset, split, options, path, progress);
   if (run.test != stored.test || run.valid != stored.valid) {
-    throw Error(folder.path().string() + ": these numbers differ from the stored ones",
+    throw Error(path.string() + ": these numbers differ from the stored ones",
                 "was the run made by another version? options.json names it", ExitCode::kFailure);
   }
   return run;

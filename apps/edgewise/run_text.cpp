@@ -61,9 +61,10 @@ std::string describeSplit(const RunMetrics& run) {
                                 : fmt::format("{} LEAKS", groupedCount(run.audit.leakCount()));
   return fmt::format(
       "split {} (seed {}): {} message, {} valid, {} test edges; {}; split {}\n"
-      "messages at test: {}; audit: {}",
+      "messages at train: {}, at test: {}; audit: {}",
       split.kind, split.seed, groupedCount(split.message), groupedCount(split.valid),
-      groupedCount(split.test), negatives, split.hash.substr(0, 12), split.message_at_test, audit);
+      groupedCount(split.test), negatives, split.hash.substr(0, 12), split.message_at_train,
+      split.message_at_test, audit);
 }
 
 TextTable metricsTable(const RunMetrics& run) {

@@ -184,6 +184,17 @@ void warnOfCollapse(const Console& console, const RunMetrics& run) {
   }
 }
 
+// Said before the work begins: such a run is a demonstration, not a result.
+void warnOfLeakyMessages(const Console& console, std::span<const Job> jobs) {
+  const bool leaky = std::ranges::any_of(
+      jobs, [](const Job& job) { return job.options.split.message_at_train != "train"; });
+  if (leaky) {
+    console.warn(
+        "split.message_at_train=train+valid lets validation edges carry messages while they are "
+        "learned from and validated: validation will look better than it is");
+  }
+}
+
 void warnOfLeaks(const Console& console, const RunMetrics& run) {
   for (const Leak& leak : run.audit.leaks) {
     console.warn(fmt::format("leak: {} {} (for example {})", groupedCount(leak.count), leak.what,
@@ -338,6 +349,7 @@ Dataset openFor(Session& session, const RunOptions& options) {
 void resume(Session& session, const std::filesystem::path& folder) {
   std::vector<RunMetrics> runs;
   std::vector<Job> jobs = unfinishedJobs(folder, runs);
+  warnOfLeakyMessages(session.console, jobs);
   if (!jobs.empty()) {
     const Stopwatch load_watch;
     const Dataset dataset = openFor(session, jobs.front().options);
@@ -368,6 +380,7 @@ void train(Session& session, const TrainArguments& arguments) {
   const double load_seconds = load_watch.seconds();
   const std::filesystem::path out = outFolder(arguments, dataset, models);
   std::vector<Job> jobs = planJobs(models, arguments.seeds, out);
+  warnOfLeakyMessages(session.console, jobs);
   if (arguments.dry_run) {
     dryRun(session, dataset, jobs);
     return;

@@ -47,6 +47,9 @@ void SplitOptions::bind(OptionSet& set) {
       "split.reveal", reveal, {0.0, 0.999},
       "split.kind=nodes: share of a held-out node's edges that carry messages when it is scored");
   set.add("split.seed", seed, {-1, std::int64_t{1} << 62}, "seed of the split; -1: run.seed");
+  set.add("split.message_at_train", message_at_train, {"train", "train+valid"},
+          "edges that carry messages in training and validation; train+valid lets validation edges "
+          "explain themselves: a leak, to show what it is worth");
   set.add("split.message_at_test", message_at_test, {"train", "train+valid"},
           "edges that carry messages when test edges are scored");
 }
@@ -67,6 +70,14 @@ LinkSplit splitLinks(const Dataset& dataset, const SplitOptions& split,
   detail::freezeNegatives(dataset, negatives, result, progress);
   result.hash = splitHash(result);
   return result;
+}
+
+TrainingEdges trainingEdges(const LinkSplit& split, std::string_view message_at_train) {
+  TrainingEdges training = split.training;
+  if (message_at_train == "train+valid") {
+    appendTable(training.message.table, training.valid.positive);
+  }
+  return training;
 }
 
 MessageEdges messagesAtValid(const TrainingEdges& training) {

@@ -83,11 +83,9 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
   const HeuristicRun heuristic(dataset, options, progress);
   const detail::RunMessages messages = detail::messagesOf(split, options);
   RunMetrics run = detail::describeRun(dataset, split, options, messages);
-  run.valid =
-      heuristic.score("valid", messages.at_valid, detail::heldOutValid(split, messages), run)
-          .metrics;
+  run.valid = heuristic.score("valid", messages.at_valid, detail::heldOutValid(split), run).metrics;
   detail::StageResult test =
-      heuristic.score("test", messages.at_test, detail::heldOutTest(split, messages), run);
+      heuristic.score("test", messages.at_test, detail::heldOutTest(split), run);
   run.test = std::move(test.metrics);
   run.test_scores = std::move(test.scores);
   run.peak_bytes = peakMemoryBytes();

@@ -1,6 +1,5 @@
 #include "edgewise/training/model_run.h"
 
-#include <ATen/Functions.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/search_trainer.h"
-#include "edgewise/training/tensor_file.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/hash.h"
@@ -24,12 +23,8 @@ namespace edgewise {
 namespace {
 
 // All that decides a run's numbers; a checkpoint of one run must not continue another.
-std::string runName(RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
-  nlohmann::json deciding = options.bind().toJson();
-  for (const char* key : {"threads", "recipe", "check_memory"}) {
-    deciding["run"].erase(key);
-  }
-  deciding["training"].erase("checkpoint_seconds");
+std::string runName(const RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
+  nlohmann::json deciding = decidingOptions(options);
   deciding["data"] = dataset.hash;
   deciding["split"] = split.hash;
   deciding["version"] = versionText();
@@ -74,16 +69,6 @@ std::string curvesText(std::span<const PhaseCurve> curves) {
   return text;
 }
 
-LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
-  if (options.device == "cuda") {
-    throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
-                      "leave --device out, or use --device cpu");
-  }
-  return {
-      options.model, options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
-}
-
 class ModelRun {
  public:
   ModelRun(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
@@ -102,15 +87,14 @@ class ModelRun {
     std::optional<PhaseTime> search;
     if (model_.selector() != nullptr) {
       search = searchViews(training);
-    } else if (model_.decoder().choosesViews()) {
-      chooser_ = ruleChooser();
     }
+    chooser_ = chooserOf(model_, weights_, options_, dataset_);
     if (!options_.network.selector.joins()) {
       applyViews(training);
     }
-    storeModel(weights_);
+    writeModel(folder_, model_, weights_, origin());
     writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
-    RunMetrics run = measure(weights_);
+    RunMetrics run = measure(weights_.model);
     run.learning->epochs = last_->epoch;
     run.learning->best_epoch = last_->best_epoch;
     run.learning->steps = last_->steps;
@@ -125,21 +109,12 @@ class ModelRun {
   }
 
   RunMetrics evaluate() {
-    const TensorFile file = TensorFile::read(folder_ / kModelFile);
-    const Parameters parameters = readParameters(file, "", model_.layout());
-    if (model_.selector() != nullptr) {
-      chooser_ = makeSelectorChooser(model_, readParameters(file, kSearchPrefix, model_.layout()),
-                                     readParameters(file, "", model_.selectorLayout()));
-    } else if (model_.decoder().choosesViews()) {
-      chooser_ = ruleChooser();
-    }
-    return measure(parameters);
+    weights_ = readModel(folder_, model_, origin());
+    chooser_ = chooserOf(model_, weights_, options_, dataset_);
+    return measure(weights_.model);
   }
 
  private:
-  // Parameters of the encoder that the selector looks through, in the model's file.
-  static constexpr const char* kSearchPrefix = "search.";
-
   struct PhaseTime {
     double seconds = 0;
     double step_ms = 0;
@@ -158,7 +133,7 @@ class ModelRun {
   // What training may see; a search that learns from validation edges leaves the other half to
   // choose the epoch by.
   [[nodiscard]] TrainingEdges prepareEdges() {
-    TrainingEdges training = split_.training;
+    TrainingEdges training = trainingEdges(split_, options_.split.message_at_train);
     const SelectorOptions& selector = options_.network.selector;
     if (selector.searches() && selector.holdout == "valid") {
       HalvedValid halves = halveValid(training.valid, static_cast<std::uint64_t>(options_.seed));
@@ -197,20 +172,11 @@ class ModelRun {
     }
   }
 
-  // Where no selector chooses.
-  [[nodiscard]] std::shared_ptr<const ViewChooser> ruleChooser() const {
-    const std::size_t depth = model_.encoder().depth();
-    return options_.network.selector.kind == "oracle"
-               ? detail::oracleChooser(dataset_, depth)
-               : makeRandomChooser(static_cast<std::uint64_t>(options_.seed), depth,
-                                   dataset_.direction == Direction::kUndirected);
-  }
-
   [[nodiscard]] SaveState saver(const char* file) const {
     return [this, path = folder_ / file](const TrainingState& now) { saveState(path, now, name_); };
   }
 
-  // The search phase; leaves the chooser and the weights it was found with.
+  // The search phase; leaves the selector and the weights it was found with.
   PhaseTime searchViews(const TrainingEdges& training) {
     SearchTrainer trainer(
         model_, dataset_, training,
@@ -220,10 +186,9 @@ class ModelRun {
     trainer.run(state, saver(kSearchFile), progress_);
     state.parameters.flat().copy_(state.best);
     state.selector->parameters.flat().copy_(state.selector->best);
-    search_weights_ = state.parameters.clone();
-    weights_ = state.parameters.clone();
-    selector_weights_ = state.selector->parameters.clone();
-    chooser_ = makeSelectorChooser(model_, search_weights_.clone(), selector_weights_.clone());
+    weights_.search = state.parameters.clone();
+    weights_.model = state.parameters.clone();
+    weights_.selector = state.selector->parameters.clone();
     curves_.push_back({options_.network.selector.joins() ? "joint" : "search", state.curve});
     last_ = std::move(state);
     return timeOf(*last_);
@@ -235,49 +200,17 @@ class ModelRun {
     TrainingState state = trainer.start();
     const SelectorOptions& selector = options_.network.selector;
     if (selector.searches() && selector.apply == "finetune") {
-      state.parameters.flat().copy_(search_weights_.flat());
+      state.parameters.flat().copy_(weights_.search.flat());
     }
     continueFrom(kCheckpointFile, state);
     trainer.run(state, saver(kCheckpointFile), progress_);
     state.parameters.flat().copy_(state.best);
-    weights_ = state.parameters.clone();
+    weights_.model = state.parameters.clone();
     curves_.push_back({selector.searches() ? "apply" : "train", state.curve});
     last_ = std::move(state);
   }
 
-  [[nodiscard]] static Parameters readParameters(const TensorFile& file, const std::string& prefix,
-                                                 const ParameterLayout& layout) {
-    Parameters parameters = Parameters::initial(layout, 0);
-    for (const ParameterLayout::Entry& entry : layout.entries()) {
-      parameters.flat()
-          .narrow(0, entry.offset, entry.size)
-          .copy_(file.tensor(prefix + entry.name, entry.shape).reshape({-1}));
-    }
-    return parameters;
-  }
-
-  static void addTensors(const Parameters& parameters, const ParameterLayout& layout,
-                         const std::string& prefix, std::vector<NamedTensor>& tensors) {
-    std::size_t i = 0;
-    for (const ParameterLayout::Entry& entry : layout.entries()) {
-      tensors.push_back({prefix + entry.name, parameters.tensors()[i++]});
-    }
-  }
-
-  void storeModel(const Parameters& parameters) const {
-    std::vector<NamedTensor> tensors;
-    addTensors(parameters, model_.layout(), "", tensors);
-    if (model_.selector() != nullptr) {
-      addTensors(search_weights_, model_.layout(), kSearchPrefix, tensors);
-      addTensors(selector_weights_, model_.selectorLayout(), "", tensors);
-    }
-    writeTensors(folder_ / kModelFile, tensors,
-                 {{"format", "edgewise"},
-                  {"version", versionText()},
-                  {"options", options_.bind().toJson().dump()},
-                  {"data_hash", dataset_.hash},
-                  {"split_hash", split_.hash}});
-  }
+  [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
   RunMetrics measure(const Parameters& parameters) {
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
@@ -294,7 +227,7 @@ class ModelRun {
   // One stage at a time: a scorer holds all layers of the whole graph.
   void measureValid(const Parameters& parameters, RunMetrics& run) const {
     const ModelScorer scorer(model_, parameters, plan(messages_.at_valid), chooser_.get());
-    const detail::HeldOut valid = detail::heldOutValid(split_, messages_);
+    const detail::HeldOut valid = detail::heldOutValid(split_);
     run.valid =
         detail::evaluateStage(scorer, dataset_, options_.evaluation, valid, progress_).metrics;
     run.by_view = bestView(scorer, valid);
@@ -302,7 +235,7 @@ class ModelRun {
 
   void measureTest(const Parameters& parameters, RunMetrics& run) const {
     const ModelScorer scorer(model_, parameters, plan(messages_.at_test), chooser_.get());
-    const detail::HeldOut test = detail::heldOutTest(split_, messages_);
+    const detail::HeldOut test = detail::heldOutTest(split_);
     detail::StageResult tested =
         detail::evaluateStage(scorer, dataset_, options_.evaluation, test, progress_);
     run.test = std::move(tested.metrics);
@@ -378,13 +311,11 @@ class ModelRun {
   LinkModel model_;
   detail::RunMessages messages_;
   std::string name_;
-  // Where views are chosen by pair; what a search found.
+  ModelWeights weights_;
+  // Where views are chosen by pair; what a search learns from.
   std::shared_ptr<const ViewChooser> chooser_;
   EdgeTable upper_;
-  Parameters search_weights_;
-  Parameters selector_weights_;
-  // What training ended with.
-  Parameters weights_;
+  // How training went.
   std::optional<TrainingState> last_;
   std::vector<PhaseCurve> curves_;
 };

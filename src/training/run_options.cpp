@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "edgewise/util/error.h"
 
@@ -80,6 +81,15 @@ OptionSet RunOptions::bind() {
   heuristic.bind(set);
   evaluation.bind(set);
   return set;
+}
+
+nlohmann::json decidingOptions(RunOptions options) {
+  nlohmann::json deciding = options.bind().toJson();
+  for (const char* key : {"threads", "recipe", "check_memory"}) {
+    deciding["run"].erase(key);
+  }
+  deciding["training"].erase("checkpoint_seconds");
+  return deciding;
 }
 
 std::uint64_t splitSeed(const RunOptions& options) {

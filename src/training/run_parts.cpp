@@ -6,11 +6,12 @@
 namespace edgewise::detail {
 namespace {
 
-SplitSummary summariseSplit(const LinkSplit& split, const std::string& message_at_test) {
+SplitSummary summariseSplit(const LinkSplit& split, const SplitOptions& options) {
   return {.kind = split.kind,
           .seed = split.seed,
           .hash = split.hash,
-          .message_at_test = message_at_test,
+          .message_at_train = options.message_at_train,
+          .message_at_test = options.message_at_test,
           .negatives = split.test.negative.kind,
           .negatives_per_positive = split.test.negative.per_positive,
           .message = split.training.message.table.size(),
@@ -24,9 +25,11 @@ SplitSummary summariseSplit(const LinkSplit& split, const std::string& message_a
 }  // namespace
 
 RunMessages messagesOf(const LinkSplit& split, const RunOptions& options) {
-  return {.at_valid = messagesAtValid(split.training),
-          .at_test = messagesAtTest(split, options.split.message_at_test),
-          .before_test = messagesAtTest(split, "train+valid")};
+  TrainingEdges training = trainingEdges(split, options.split.message_at_train);
+  MessageEdges at_valid = messagesAtValid(training);
+  return {.at_train = std::move(training.message),
+          .at_valid = std::move(at_valid),
+          .at_test = messagesAtTest(split, options.split.message_at_test)};
 }
 
 RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split, const RunOptions& options,
@@ -38,21 +41,22 @@ RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split, const Run
   run.recipe = options.recipe;
   run.seed = static_cast<std::uint64_t>(options.seed);
   run.threads = threadCount();
-  run.split = summariseSplit(split, options.split.message_at_test);
+  run.split = summariseSplit(split, options.split);
   const Stopwatch watch;
   run.audit = auditSplit(
       dataset, split,
-      {.training = split.training.message, .valid = messages.at_valid, .test = messages.at_test});
+      {.training = messages.at_train, .valid = messages.at_valid, .test = messages.at_test});
   run.time.emplace_back("audit_s", watch.seconds());
   return run;
 }
 
-HeldOut heldOutValid(const LinkSplit& split, const RunMessages& messages) {
-  return {split.training.valid.positive, split.training.valid.negative, messages.at_valid};
+HeldOut heldOutValid(const LinkSplit& split) {
+  return {split.training.valid.positive, split.training.valid.negative,
+          messagesAtValid(split.training)};
 }
 
-HeldOut heldOutTest(const LinkSplit& split, const RunMessages& messages) {
-  return {split.test.positive, split.test.negative, messages.before_test};
+HeldOut heldOutTest(const LinkSplit& split) {
+  return {split.test.positive, split.test.negative, messagesAtTest(split, "train+valid")};
 }
 
 std::vector<Edge> pairsOf(const HeldOut& held_out) {

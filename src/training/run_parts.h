@@ -15,10 +15,9 @@ namespace edgewise::detail {
 
 // Messages of each stage as the split and options have them.
 struct RunMessages {
+  MessageEdges at_train;
   MessageEdges at_valid;
   MessageEdges at_test;
-  // All that is known before the test, and so not to be recommended again.
-  MessageEdges before_test;
 };
 [[nodiscard]] RunMessages messagesOf(const LinkSplit& split, const RunOptions& options);
 
@@ -26,14 +25,15 @@ struct RunMessages {
 [[nodiscard]] RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split,
                                      const RunOptions& options, const RunMessages& messages);
 
-// What is held out, and what must not be recommended again.
+// What is held out, and what must not be recommended again: all that was known before, whether or
+// not it carries messages.
 struct HeldOut {
   const EdgeTable& positive;
   const FrozenNegatives& negative;
-  const MessageEdges& known;
+  MessageEdges known;
 };
-[[nodiscard]] HeldOut heldOutValid(const LinkSplit& split, const RunMessages& messages);
-[[nodiscard]] HeldOut heldOutTest(const LinkSplit& split, const RunMessages& messages);
+[[nodiscard]] HeldOut heldOutValid(const LinkSplit& split);
+[[nodiscard]] HeldOut heldOutTest(const LinkSplit& split);
 
 struct StageResult {
   MetricSet metrics;

@@ -34,6 +34,8 @@ std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutp
   return {};
 }
 
+at::Tensor Decoder::mixtureScores(const Parameters&) const { return {}; }
+
 at::Tensor Decoder::mixtureLoss(const Parameters&, const LayerOutputs&, const PairBatch&,
                                 const at::Tensor&, const Noise&) const {
   invariant(false, "this decoder does not choose among views");

@@ -31,6 +31,13 @@ class JkDecoder final : public Decoder {
                                   const ViewChoice&) const override {
     return score(parameters, layers, pairs, Noise());
   }
+  [[nodiscard]] at::Tensor mixtureScores(const Parameters& parameters) const override {
+    std::vector<at::Tensor> scores;
+    for (const std::int64_t share : share_of_) {
+      scores.push_back(parameters[shares_].narrow(0, share, 1));
+    }
+    return at::cat(scores, 0).reshape({-1});
+  }
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
 
@@ -61,12 +68,9 @@ class JkDecoder final : public Decoder {
   [[nodiscard]] at::Tensor scoreOneWay(const Parameters& parameters, const LayerOutputs& layers,
                                        const std::shared_ptr<const PairIndex>& pairs,
                                        const Noise& noise) const {
-    std::vector<at::Tensor> scores;
-    for (const std::int64_t share : share_of_) {
-      scores.push_back(parameters[shares_].narrow(0, share, 1));
-    }
-    const at::Tensor weights = expandColumns(viewSoftmax(at::cat(scores, 0), 1).reshape({-1}),
-                                             static_cast<std::int64_t>(pairs->size()));
+    const at::Tensor shares = viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1);
+    const at::Tensor weights =
+        expandColumns(shares.reshape({-1}), static_cast<std::int64_t>(pairs->size()));
     const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
     return predictor_.logits(parameters, mixViews(z, weights), noise);
   }

@@ -249,6 +249,23 @@ TEST(SplitLinks, TakesOfficialSplitsAsTheyAre) {
   EXPECT_EQ(messagesAtTest(split, "train+valid").table.size(), 3U);
 }
 
+TEST(TrainingEdges, KeepValidationEdgesOutOfTheMessagesUnlessAsked) {
+  const Dataset dataset = randomGraph(50, 300);
+  const LinkSplit split = splitLinks(dataset, {}, {}, 0);
+  const std::vector<Edge>& messages = split.training.message.table.edges;
+  const std::vector<Edge>& valid = split.training.valid.positive.edges;
+  EXPECT_EQ(SplitOptions().message_at_train, "train");
+  const TrainingEdges clean = trainingEdges(split, "train");
+  EXPECT_EQ(clean.message.table.edges, messages);
+  EXPECT_EQ(clean.valid.positive.edges, valid);
+  const TrainingEdges leaky = trainingEdges(split, "train+valid");
+  std::vector<Edge> both = messages;
+  both.insert(both.end(), valid.begin(), valid.end());
+  EXPECT_EQ(leaky.message.table.edges, both);
+  EXPECT_EQ(leaky.valid.positive.edges, valid);
+  EXPECT_EQ(leaky.supervision.table.edges, split.training.supervision.table.edges);
+}
+
 TEST(SplitLinks, CarvesValidationWhereNoneWasPublished) {
   Dataset dataset = shoppers(100, 60);
   OfficialSplit official;

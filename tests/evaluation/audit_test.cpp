@@ -78,6 +78,23 @@ TEST(Audit, NamesEveryPlantedLeak) {
                        "validation negatives from a node to itself"));
 }
 
+TEST(Audit, SaysWhereValidationEdgesThatCarryMessagesLeak) {
+  const Dataset dataset = sample();
+  const LinkSplit split = splitLinks(dataset, {}, {}, 0);
+  const TrainingEdges leaky = trainingEdges(split, "train+valid");
+  const MessageEdges at_valid = messagesAtValid(leaky);
+  const MessageEdges at_test = messagesAtTest(split, "train");
+  const AuditReport report =
+      auditSplit(dataset, split, {.training = leaky.message, .valid = at_valid, .test = at_test});
+  ASSERT_EQ(report.leaks.size(), 2U);
+  EXPECT_EQ(report.leaks[0].what, "validation edges among the training messages");
+  EXPECT_EQ(report.leaks[1].what, "validation edges among the messages used to validate");
+  for (const Leak& leak : report.leaks) {
+    EXPECT_EQ(leak.count, split.training.valid.positive.size());
+    EXPECT_EQ(leak.examples.size(), 3U);
+  }
+}
+
 TEST(Audit, SeesThroughTimeAndNodeSplits) {
   const Dataset dataset = sample();
   LinkSplit by_time = splitLinks(dataset, {.kind = "time"}, {}, 0);

@@ -96,6 +96,7 @@ TEST(Program, ScoresAnEdgeListOfNames) {
   const nlohmann::json metrics = metricsOf(out);
   EXPECT_EQ(metrics["model"], "ra");
   EXPECT_EQ(metrics["audit"]["leaks"], 0);
+  EXPECT_EQ(metrics["split"]["message_at_train"], "train");
   EXPECT_EQ(metrics["split"]["message_at_test"], "train");
   EXPECT_GT(metrics["test"]["auc"], 0.8);
   const nlohmann::json options =
@@ -103,6 +104,24 @@ TEST(Program, ScoresAnEdgeListOfNames) {
   EXPECT_EQ(options["options"]["split"]["test"], 0.2);
   EXPECT_EQ(options["data_hash"], metrics["data_hash"]);
   EXPECT_THAT(readText(folder.path() / "run" / "log.txt"), HasSubstr("finished"));
+}
+
+TEST(Program, WarnsOfValidationEdgesThatCarryMessages) {
+  const TempFolder folder;
+  const std::string edges = folder.write("friends.csv", friends()).string();
+  const auto out = folder.path() / "run";
+  const Outcome outcome = runProgram({"train", "--edges", edges, "--model", "ra", "--out",
+                                      out.string(), "--set", "split.message_at_train=train+valid"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: split.message_at_train=train+valid"));
+  EXPECT_THAT(outcome.err, HasSubstr("validation edges among the training messages"));
+  EXPECT_THAT(outcome.out, HasSubstr("LEAKS"));
+  const nlohmann::json metrics = metricsOf(out);
+  EXPECT_EQ(metrics["split"]["message_at_train"], "train+valid");
+  EXPECT_EQ(metrics["audit"]["leaks"], 2 * metrics["split"]["valid_edges"].get<int>());
+  const Outcome again = runProgram({"evaluate", out.string()});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("messages at train: train+valid"));
 }
 
 TEST(Program, PrintsOnlyJsonWhenAsked) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/util/rng.h"
 #include "support/test_support.h"
@@ -58,6 +60,48 @@ TEST(RunHeuristic, SeesValidationEdgesAtTestOnlyWhenAsked) {
   EXPECT_DOUBLE_EQ(plain.valid.at("auc"), more.valid.at("auc"));
   EXPECT_TRUE(plain.audit.clean());
   EXPECT_TRUE(more.audit.clean());
+}
+
+TEST(RunHeuristic, LetsValidationEdgesExplainThemselvesOnlyWhenAskedAndSaysSo) {
+  const Dataset dataset = handMade();
+  const LinkSplit split = handSplit();
+  RunOptions options = optionsFor("pa", "train");
+  const RunMetrics clean = runHeuristic(dataset, split, options);
+  options.split.message_at_train = "train+valid";
+  const RunMetrics leaky = runHeuristic(dataset, split, options);
+  // Node 4 has no other edge than the one to be found.
+  EXPECT_DOUBLE_EQ(clean.valid.at("auc"), 0.5);
+  EXPECT_DOUBLE_EQ(leaky.valid.at("auc"), 1.0);
+  EXPECT_EQ(leaky.test, clean.test);
+  EXPECT_EQ(leaky.test_scores, clean.test_scores);
+  const nlohmann::ordered_json json = leaky.toJson();
+  EXPECT_EQ(json["split"]["message_at_train"], "train+valid");
+  EXPECT_EQ(json["audit"]["leaks"], 2);
+  EXPECT_EQ(json["audit"]["found"][0]["examples"][0], "4,5");
+  EXPECT_EQ(clean.toJson()["split"]["message_at_train"], "train");
+  EXPECT_TRUE(clean.audit.clean());
+}
+
+TEST(RunHeuristic, RanksValidationItemsThatLeakAmongTheUnknown) {
+  Dataset dataset;
+  dataset.name = "shop";
+  dataset.node_count = 5;
+  dataset.bipartite = BipartiteShape{.users = 2, .items = 3};
+  dataset.ids = IdMap::numbers(2);
+  dataset.item_ids = IdMap::numbers(3);
+  dataset.edges.edges = {makeEdge(0, 2), makeEdge(0, 3), makeEdge(1, 2), makeEdge(1, 4)};
+  LinkSplit split;
+  split.training.message.table.edges = {makeEdge(0, 2), makeEdge(1, 2)};
+  split.training.supervision.table = split.training.message.table;
+  split.training.valid.positive.edges = {makeEdge(0, 3)};
+  split.training.valid.negative = {.edges = {makeEdge(0, 4)}, .per_positive = 1, .kind = "uniform"};
+  split.test.positive.edges = {makeEdge(1, 4)};
+  split.test.negative = {.edges = {makeEdge(1, 3)}, .per_positive = 1, .kind = "uniform"};
+  RunOptions options = optionsFor("pa", "train");
+  options.split.message_at_train = "train+valid";
+  options.evaluation.metrics = "hit@1";
+  options.evaluation.full_metrics = "recall@1";
+  EXPECT_DOUBLE_EQ(runHeuristic(dataset, split, options).valid.at("recall@1"), 1.0);
 }
 
 TEST(RunHeuristic, ReportsALeakInWhatItUsed) {

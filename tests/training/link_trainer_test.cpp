@@ -282,6 +282,54 @@ TEST(RunModel, GivesTheSameNumbersAgainFromItsFile) {
   }
 }
 
+TEST(RunModel, LetsValidationEdgesCarryMessagesOnlyWhenAskedAndSaysSo) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  for (const char* selector : {"none", "ps2"}) {
+    RunOptions options = quickRun("gae", selector);
+    options.network.selector.epochs = 3;
+    testing::TempFolder clean_folder;
+    const RunMetrics clean = runModel(dataset, split, options, clean_folder.path());
+    EXPECT_TRUE(clean.audit.clean());
+    EXPECT_EQ(clean.split.message_at_train, "train");
+    options.split.message_at_train = "train+valid";
+    testing::TempFolder folder;
+    const RunMetrics leaky = runModel(dataset, split, options, folder.path());
+    EXPECT_EQ(leaky.audit.leakCount(), 2 * split.training.valid.positive.size());
+    EXPECT_EQ(leaky.split.message_at_train, "train+valid");
+    EXPECT_GT(leaky.valid.at("auc"), clean.valid.at("auc"));
+    const RunMetrics again = evaluateModel(dataset, split, options, folder.path());
+    EXPECT_EQ(again.valid, leaky.valid);
+    EXPECT_EQ(again.test, leaky.test);
+    EXPECT_EQ(again.audit.leakCount(), leaky.audit.leakCount());
+  }
+}
+
+TEST(RunModel, ReadsNoModelOfAnotherRun) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  RunOptions options = quickRun("gae", "none");
+  testing::TempFolder folder;
+  std::ignore = runModel(dataset, split, options, folder.path());
+  const auto evaluated = [&](const LinkSplit& cut, RunOptions with) {
+    std::ignore = evaluateModel(dataset, cut, with, folder.path());
+  };
+  RunOptions moved = options;
+  moved.data.edges = "elsewhere/edges.csv";
+  moved.threads = 2;
+  EXPECT_NO_THROW(evaluated(split, moved));
+  RunOptions longer = options;
+  longer.training.epochs = 7;
+  expectFailure<DataError>([&] { evaluated(split, longer); },
+                           "trained with training.epochs=6, options.json says 7");
+  RunOptions wider = options;
+  wider.network.encoder.hidden = 8;
+  expectFailure<DataError>([&] { evaluated(split, wider); }, "model.hidden=16");
+  expectFailure<DataError>([&] { evaluated(splitOf(dataset, 2), options); }, "another split");
+  std::filesystem::remove(folder.path() / kModelFile);
+  expectFailure<DataError>([&] { evaluated(split, options); }, "is missing");
+}
+
 TEST(RunModel, SaysBeforeItStartsThatItWillNotFit) {
   const Dataset dataset = smallPlanted();
   RunOptions options = quickRun("gae", "mean");

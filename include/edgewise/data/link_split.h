@@ -76,6 +76,7 @@ struct SplitOptions {
   double test = -1;
   double reveal = 0.5;
   std::int64_t seed = -1;
+  std::string message_at_train = "train";
   std::string message_at_test = "train";
   void bind(OptionSet& set);
 };
@@ -94,6 +95,11 @@ struct NegativeSettings {
                                    const NegativeSettings& negatives, std::uint64_t seed,
                                    ProgressSink& progress = silentProgress());
 
+// What training may see when `message_at_train` ("train" or "train+valid") carries messages. With
+// "train+valid" the validation edges carry them while they are learned from and validated: a leak,
+// there to show what it is worth.
+[[nodiscard]] TrainingEdges trainingEdges(const LinkSplit& split,
+                                          std::string_view message_at_train);
 // What may carry messages when validation edges are scored.
 [[nodiscard]] MessageEdges messagesAtValid(const TrainingEdges& training);
 // The same when test edges are scored; `message_at_test` is "train" or "train+valid". Revealed

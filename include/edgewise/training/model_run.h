@@ -8,6 +8,7 @@
 #include "edgewise/data/link_split.h"
 #include "edgewise/training/run_metrics.h"
 #include "edgewise/training/run_options.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/progress.h"
 
 namespace edgewise {
@@ -16,7 +17,6 @@ namespace edgewise {
 inline constexpr const char* kCheckpointFile = "checkpoint.safetensors";
 inline constexpr const char* kSearchFile = "search.safetensors";
 inline constexpr const char* kViewsFile = "views.csv";
-inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kCurvesFile = "curves.csv";
 
 // Trains in `folder`, from its checkpoint where there is one, and leaves model.safetensors and

@@ -18,6 +18,7 @@ struct SplitSummary {
   std::string kind;
   std::uint64_t seed = 0;
   std::string hash;
+  std::string message_at_train;
   std::string message_at_test;
   std::string negatives;
   std::size_t negatives_per_positive = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,9 @@ struct RunOptions {
   // All options by key; refers to this object.
   [[nodiscard]] OptionSet bind();
 };
+
+// The options that decide a run's numbers: without those that say how it is made.
+[[nodiscard]] nlohmann::json decidingOptions(RunOptions options);
 
 // Whether `model` is scored by a formula; else it is trained.
 [[nodiscard]] bool isHeuristic(std::string_view model);

@@ -62,6 +62,9 @@ class Decoder {
   [[nodiscard]] virtual at::Tensor mixtureLoss(const Parameters& parameters,
                                                const LayerOutputs& layers, const PairBatch& batch,
                                                const at::Tensor& shares, const Noise& noise) const;
+  // [views]: scores whose softmax is each view's share where all pairs mix views alike; else
+  // undefined.
+  [[nodiscard]] virtual at::Tensor mixtureScores(const Parameters& parameters) const;
   // How many of the encoder's layers are looked at.
   [[nodiscard]] virtual std::size_t depth() const = 0;
   // Views that can be chosen or mixed, in the order of logitsByView.

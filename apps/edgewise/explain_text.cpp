@@ -1,0 +1,188 @@
+#include "explain_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "edgewise/util/text.h"
+
+namespace edgewise::app {
+namespace {
+
+// More common neighbours than these are counted, not listed.
+constexpr std::size_t kMostListed = 10;
+
+std::string hopsText(int hops) { return fmt::format("{} hop{}", hops, hops == 1 ? "" : "s"); }
+
+std::string nodesText(std::size_t nodes) {
+  return fmt::format("{} node{}", groupedCount(nodes), nodes == 1 ? "" : "s");
+}
+
+std::string scoreText(const Explanation& explanation) {
+  return explanation.probability ? fmt::format("{:.4f}, a link with probability {:.1f}%",
+                                               explanation.score, 100 * *explanation.probability)
+                                 : fmt::format("{:.6g}", explanation.score);
+}
+
+std::string viewText(const Explanation& explanation) {
+  const std::vector<ViewShare>& views = explanation.views;
+  if (explanation.view) {
+    return fmt::format("{} around {}, {} around {}", hopsText(explanation.view->source),
+                       explanation.source.id, hopsText(explanation.view->target),
+                       explanation.target.id);
+  }
+  // A fixed view of undirected pairs: both ways round.
+  if (views.size() == 2) {
+    return fmt::format("{} around one end, {} around the other, averaged over both ways",
+                       hopsText(views.front().view.source), hopsText(views.front().view.target));
+  }
+  return fmt::format("all {} views, {}", views.size(),
+                     explanation.selector == "mean" ? "averaged"
+                                                    : "mixed in the same learned "
+                                                      "shares for every pair");
+}
+
+std::string formulaText(const Explanation& explanation) {
+  if (explanation.model == "pa") {
+    return fmt::format("degree {} times degree {}", groupedCount(explanation.source.degree),
+                       groupedCount(explanation.target.degree));
+  }
+  if (!explanation.source.hops) {
+    return "a sum over walks through the whole graph: no part of it can be shown alone";
+  }
+  return "a sum over the common neighbours";
+}
+
+std::string endText(const ExplainedEnd& end) {
+  std::string text = fmt::format("degree {}", groupedCount(end.degree));
+  if (end.hops) {
+    text += fmt::format(", {} within {}", nodesText(end.nodes), hopsText(*end.hops));
+  }
+  return text;
+}
+
+std::string partText(const std::string& part) {
+  if (part == "train") {
+    return "training";
+  }
+  if (part == "valid") {
+    return "validation";
+  }
+  return part == "test"                ? "test"
+         : part == "revealed_at_valid" ? "validation node's"
+                                       : "test node's";
+}
+
+std::string knownText(const Explanation& explanation) {
+  if (explanation.parts.empty()) {
+    return "no: the data has no such edge";
+  }
+  std::vector<std::string> parts;
+  parts.reserve(explanation.parts.size());
+  for (const std::string& part : explanation.parts) {
+    parts.push_back(partText(part));
+  }
+  std::string text = fmt::format("yes, a {} edge", joinText(parts, " and "));
+  if (explanation.left_out) {
+    text += "; left out of the messages, so that it does not explain itself";
+  }
+  return text;
+}
+
+const ViewShare* shareOf(const Explanation& explanation, HopPair view) {
+  const auto found = std::ranges::find(explanation.views, view, &ViewShare::view);
+  return found == explanation.views.end() ? nullptr : &*found;
+}
+
+TextTable::Cell shareCell(const Explanation& explanation, const ViewShare* share) {
+  if (share == nullptr) {
+    return "-  ";
+  }
+  std::string text = fmt::format("{:.1f}%", 100 * share->weight);
+  if (share->score) {
+    text += fmt::format(" ({:.3f})", *share->score);
+  }
+  const bool chosen = explanation.view == share->view;
+  return {text + (chosen ? " *" : "  "), chosen ? Ink::kBold : Ink::kPlain};
+}
+
+int deepest(const Explanation& explanation) {
+  int depth = 0;
+  for (const ViewShare& share : explanation.views) {
+    depth = std::max({depth, share.view.source, share.view.target});
+  }
+  return depth;
+}
+
+}  // namespace
+
+TextTable explanationTable(const Explanation& explanation) {
+  const bool formula = explanation.selector.empty();
+  TextTable table(
+      {{"pair"}, {fmt::format("{} - {}", explanation.source.id, explanation.target.id)}});
+  table.addRow({"model", formula ? explanation.model
+                                 : fmt::format("{} {}", explanation.model, explanation.selector)});
+  table.addRow({"score", {scoreText(explanation), Ink::kBold}});
+  table.addRow(
+      {formula ? "made of" : "view", formula ? formulaText(explanation) : viewText(explanation)});
+  table.addRow({explanation.source.id, endText(explanation.source)});
+  table.addRow({explanation.target.id, endText(explanation.target)});
+  if (explanation.source.hops) {
+    table.addRow({"together", nodesText(explanation.nodes)});
+  }
+  table.addRow({"known", knownText(explanation)});
+  table.addRow({"messages", fmt::format("{} edges: {}", groupedCount(explanation.message_edges),
+                                        explanation.carried)});
+  return table;
+}
+
+std::string viewTableTitle(const Explanation& explanation) {
+  const auto scored = std::ranges::any_of(
+      explanation.views, [](const ViewShare& share) { return share.score.has_value(); });
+  return fmt::format("weight of each view{}, hops around {} down, around {} across{}",
+                     scored ? " (and its score)" : "", explanation.source.id, explanation.target.id,
+                     explanation.view ? "; * is the one chosen" : "");
+}
+
+std::optional<TextTable> viewTable(const Explanation& explanation) {
+  if (explanation.views.size() < 2) {
+    return std::nullopt;
+  }
+  const int depth = deepest(explanation);
+  std::vector<TextTable::Column> columns = {{""}};
+  for (int target = 1; target <= depth; ++target) {
+    columns.push_back({hopsText(target) + "  ", Align::kRight});
+  }
+  TextTable table(std::move(columns));
+  for (int source = 1; source <= depth; ++source) {
+    std::vector<TextTable::Cell> cells = {hopsText(source)};
+    for (int target = 1; target <= depth; ++target) {
+      cells.push_back(shareCell(explanation, shareOf(explanation, {source, target})));
+    }
+    table.addRow(std::move(cells));
+  }
+  return table;
+}
+
+std::optional<TextTable> commonTable(const Explanation& explanation) {
+  if (explanation.common.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t count = explanation.common.size();
+  TextTable table(
+      {{fmt::format("{} common neighbour{}", groupedCount(count), count == 1 ? "" : "s")},
+       {"degree", Align::kRight},
+       {"adds", Align::kRight}});
+  for (const CommonNeighbour& node :
+       std::span(explanation.common).first(std::min(kMostListed, count))) {
+    table.addRow(
+        {node.id, groupedCount(node.degree), node.adds ? fmt::format("{:.6g}", *node.adds) : "-"});
+  }
+  if (count > kMostListed) {
+    table.addRow({fmt::format("and {} more", groupedCount(count - kMostListed))});
+  }
+  return table;
+}
+
+}  // namespace edgewise::app

@@ -1,0 +1,22 @@
+// An explanation as people read it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "edgewise/report/text_table.h"
+#include "edgewise/serving/explanation.h"
+
+namespace edgewise::app {
+
+// Score, view in words, both ends, what was known of the pair.
+[[nodiscard]] TextTable explanationTable(const Explanation& explanation);
+// Weights and scores of all views, hops around the source down and around the target across;
+// nothing where one view is all there is.
+[[nodiscard]] std::optional<TextTable> viewTable(const Explanation& explanation);
+// What the numbers in that table are.
+[[nodiscard]] std::string viewTableTitle(const Explanation& explanation);
+// The nodes between the ends, the first few; nothing where there are none.
+[[nodiscard]] std::optional<TextTable> commonTable(const Explanation& explanation);
+
+}  // namespace edgewise::app

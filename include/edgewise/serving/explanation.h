@@ -1,0 +1,78 @@
+// Why a pair scores as it does: which views of it were looked at, what lies within their reach, and
+// what was known of the pair itself.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edgewise/data/dataset.h"
+#include "edgewise/serving/served_run.h"
+
+namespace edgewise {
+
+// A view of the pair, and its share in the score.
+struct ViewShare {
+  HopPair view;
+  // What speaks for the view: the selector's score, the view's own score where each has a
+  // predictor, or the learned score of a mixture; none where views are not scored.
+  std::optional<double> score;
+  // All views' weights add up to 1.
+  double weight = 0;
+};
+
+// One end of the pair among the messages.
+struct ExplainedEnd {
+  std::string id;
+  std::size_t degree = 0;
+  // How far the score looks from here, and how many nodes lie within, itself included; none where
+  // it looks everywhere.
+  std::optional<int> hops;
+  std::size_t nodes = 0;
+};
+
+// A node between the ends.
+struct CommonNeighbour {
+  std::string id;
+  std::size_t degree = 0;
+  // Its part of the score, where the score is a sum over common neighbours.
+  std::optional<double> adds;
+};
+
+struct Explanation {
+  std::string dataset;
+  std::string model;
+  // Empty for a formula.
+  std::string selector;
+  double score = 0;
+  // Of a link, where the score is a logit.
+  std::optional<double> probability;
+  // The view that decides alone; none where several do, or no views are looked at.
+  std::optional<HopPair> view;
+  // The views that can count, hops around the source slowest; empty for a formula.
+  std::vector<ViewShare> views;
+  ExplainedEnd source;
+  ExplainedEnd target;
+  // Within reach of one end or the other.
+  std::size_t nodes = 0;
+  // Of a formula: largest part first, then by order of the nodes.
+  std::vector<CommonNeighbour> common;
+  // Parts of the split that have this edge: train, valid, test, revealed_at_valid,
+  // revealed_at_test. Empty when it is not known.
+  std::vector<std::string> parts;
+  // Which edges carried messages, how many, and whether the pair itself was taken out of them so
+  // that it does not explain itself.
+  std::string carried;
+  std::size_t message_edges = 0;
+  bool left_out = false;
+
+  [[nodiscard]] nlohmann::ordered_json toJson() const;
+};
+
+// Scores the pair as the run scores test pairs, over the same messages but for the pair's own edge.
+// Throws DataError when the run's model is missing, damaged, or another's.
+[[nodiscard]] Explanation explainPair(const ServedRun& run, Edge pair);
+
+}  // namespace edgewise

@@ -1,0 +1,78 @@
+#include "serving/pair_context.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace edgewise::detail {
+namespace {
+
+std::size_t countOf(const EdgeTable& table, Edge pair, Direction direction) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      table.edges, [&](Edge edge) { return sameEdge(edge, pair, direction); }));
+}
+
+std::vector<std::string> partsOf(const LinkSplit& split, Edge pair, Direction direction) {
+  const std::pair<const char*, const EdgeTable*> parts[] = {
+      {"train", &split.training.message.table},
+      {"valid", &split.training.valid.positive},
+      {"test", &split.test.positive},
+      {"revealed_at_valid", &split.training.revealed_at_valid.table},
+      {"revealed_at_test", &split.revealed_at_test.table}};
+  std::vector<std::string> names;
+  for (const auto& [name, table] : parts) {
+    if (countOf(*table, pair, direction) > 0) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+bool sameEdge(Edge one, Edge other, Direction direction) {
+  return one == other || (direction == Direction::kUndirected && one == reversed(other));
+}
+
+MessageEdges testMessages(const ServedRun& run) {
+  return messagesAtTest(run.split, run.stored.options.split.message_at_test);
+}
+
+Explanation describePair(const ServedRun& run, Edge pair, const MessageEdges& messages) {
+  const Direction direction = run.dataset.direction;
+  const std::size_t own = countOf(messages.table, pair, direction);
+  Explanation explanation;
+  explanation.dataset = run.dataset.name;
+  explanation.model = run.stored.options.model;
+  explanation.source.id = run.dataset.nodeLabel(pair.src);
+  explanation.target.id = run.dataset.nodeLabel(pair.dst);
+  explanation.parts = partsOf(run.split, pair, direction);
+  explanation.carried = run.stored.options.split.message_at_test;
+  explanation.message_edges = messages.table.size() - own;
+  explanation.left_out = own > 0;
+  return explanation;
+}
+
+std::vector<NodeId> nodesWithin(const CsrGraph& graph, NodeId center, const BfsOptions& options) {
+  BfsWorkspace search(graph.nodeCount());
+  const std::span<const NodeId> reached = search.search(graph, center, options);
+  std::vector<NodeId> nodes(reached.begin(), reached.end());
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+std::size_t countTogether(const std::vector<NodeId>& one, const std::vector<NodeId>& other) {
+  std::vector<NodeId> both;
+  std::ranges::set_union(one, other, std::back_inserter(both));
+  return both.size();
+}
+
+}  // namespace edgewise::detail
+
+namespace edgewise {
+
+Explanation explainPair(const ServedRun& run, Edge pair) {
+  return isHeuristic(run.stored.options.model) ? detail::explainByFormula(run, pair)
+                                               : detail::explainByModel(run, pair);
+}
+
+}  // namespace edgewise

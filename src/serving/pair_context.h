@@ -1,0 +1,33 @@
+// What every explanation of a pair says, however it is scored, and the ways to score it.
+#pragma once
+
+#include <vector>
+
+#include "edgewise/data/link_split.h"
+#include "edgewise/graph/bfs.h"
+#include "edgewise/graph/csr_graph.h"
+#include "edgewise/serving/explanation.h"
+
+namespace edgewise::detail {
+
+// Names, known parts of the split, and which of these messages carry; no score yet.
+[[nodiscard]] Explanation describePair(const ServedRun& run, Edge pair,
+                                       const MessageEdges& messages);
+
+// The messages that test pairs are scored over.
+[[nodiscard]] MessageEdges testMessages(const ServedRun& run);
+
+// Whether two edges are the same one; of undirected edges either end may come first.
+[[nodiscard]] bool sameEdge(Edge one, Edge other, Direction direction);
+
+// Nodes at most options.max_depth away from `center`, itself included, ascending.
+[[nodiscard]] std::vector<NodeId> nodesWithin(const CsrGraph& graph, NodeId center,
+                                              const BfsOptions& options);
+// How many nodes lie in one list or the other; both ascending.
+[[nodiscard]] std::size_t countTogether(const std::vector<NodeId>& one,
+                                        const std::vector<NodeId>& other);
+
+[[nodiscard]] Explanation explainByModel(const ServedRun& run, Edge pair);
+[[nodiscard]] Explanation explainByFormula(const ServedRun& run, Edge pair);
+
+}  // namespace edgewise::detail

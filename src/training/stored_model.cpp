@@ -1,0 +1,151 @@
+#include "edgewise/training/stored_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <vector>
+
+#include "edgewise/training/tensor_file.h"
+#include "edgewise/util/error.h"
+#include "edgewise/util/version.h"
+#include "training/view_use.h"
+
+namespace edgewise {
+namespace {
+
+// Parameters of the encoder that the selector looks through, in the model's file.
+constexpr const char* kSearchPrefix = "search.";
+
+void addTensors(const Parameters& parameters, const ParameterLayout& layout,
+                const std::string& prefix, std::vector<NamedTensor>& tensors) {
+  std::size_t i = 0;
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    tensors.push_back({prefix + entry.name, parameters.tensors()[i++]});
+  }
+}
+
+Parameters readParameters(const TensorFile& file, const std::string& prefix,
+                          const ParameterLayout& layout) {
+  Parameters parameters = Parameters::initial(layout, 0);
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    parameters.flat()
+        .narrow(0, entry.offset, entry.size)
+        .copy_(file.tensor(prefix + entry.name, entry.shape).reshape({-1}));
+  }
+  return parameters;
+}
+
+[[noreturn]] void throwOther(const std::filesystem::path& path, const std::string& what) {
+  throw DataError(FilePlace{path}, "belongs to another run: " + what,
+                  "put back the file that this run wrote, or train again");
+}
+
+// Where the data lies is not compared: its hash is, and folders move.
+nlohmann::json comparable(const RunOptions& options) {
+  nlohmann::json json = decidingOptions(options);
+  json.erase("data");
+  return json.flatten();
+}
+
+RunOptions storedOptions(const TensorFile& file, const std::filesystem::path& path) {
+  RunOptions options;
+  const std::string& text = file.text("options");
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  try {
+    options.bind().setAll(json, path.string());
+  } catch (const ConfigError& error) {
+    throw DataError(error.what(), "was it made by another version? run the training again");
+  }
+  return options;
+}
+
+std::string dotted(std::string pointer) {
+  pointer.erase(0, 1);
+  std::ranges::replace(pointer, '/', '.');
+  return pointer;
+}
+
+void requireOrigin(const TensorFile& file, const ModelOrigin& origin,
+                   const std::filesystem::path& path) {
+  if (file.text("data_hash") != origin.data_hash) {
+    throwOther(path, "it was trained on other data");
+  }
+  const nlohmann::json stored = comparable(storedOptions(file, path));
+  const nlohmann::json expected = comparable(origin.options);
+  for (const auto& [key, value] : expected.items()) {
+    if (stored.at(key) != value) {
+      throwOther(path, fmt::format("it was trained with {}={}, options.json says {}", dotted(key),
+                                   stored.at(key).dump(), value.dump()));
+    }
+  }
+  if (file.text("split_hash") != origin.split_hash) {
+    throwOther(path, "it was trained on another split");
+  }
+}
+
+}  // namespace
+
+LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
+  if (options.device == "cuda") {
+    throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
+                      "leave --device out, or use --device cpu");
+  }
+  return {
+      options.model, options.network,
+      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
+}
+
+void writeModel(const std::filesystem::path& folder, const LinkModel& model,
+                const ModelWeights& weights, ModelOrigin origin) {
+  std::vector<NamedTensor> tensors;
+  addTensors(weights.model, model.layout(), "", tensors);
+  if (model.selector() != nullptr) {
+    addTensors(weights.search, model.layout(), kSearchPrefix, tensors);
+    addTensors(weights.selector, model.selectorLayout(), "", tensors);
+  }
+  writeTensors(folder / kModelFile, tensors,
+               {{"format", "edgewise"},
+                {"version", versionText()},
+                {"options", origin.options.bind().toJson().dump()},
+                {"data_hash", origin.data_hash},
+                {"split_hash", origin.split_hash}});
+}
+
+ModelWeights readModel(const std::filesystem::path& folder, const LinkModel& model,
+                       const ModelOrigin& origin) {
+  const std::filesystem::path path = folder / kModelFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw DataError(FilePlace{path}, "is missing: this run has no trained model",
+                    "put it back, or train again");
+  }
+  const TensorFile file = TensorFile::read(path);
+  requireOrigin(file, origin, path);
+  ModelWeights weights;
+  weights.model = readParameters(file, "", model.layout());
+  if (model.selector() != nullptr) {
+    weights.search = readParameters(file, kSearchPrefix, model.layout());
+    weights.selector = readParameters(file, "", model.selectorLayout());
+  }
+  return weights;
+}
+
+std::shared_ptr<const ViewChooser> chooserOf(const LinkModel& model, const ModelWeights& weights,
+                                             const RunOptions& options, const Dataset& dataset) {
+  if (model.selector() != nullptr) {
+    return makeSelectorChooser(model, weights.search.clone(), weights.selector.clone());
+  }
+  if (!model.decoder().choosesViews()) {
+    return nullptr;
+  }
+  const std::size_t depth = model.encoder().depth();
+  if (options.network.selector.kind == "oracle") {
+    return detail::oracleChooser(dataset, depth);
+  }
+  return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
+                           dataset.direction == Direction::kUndirected);
+}
+
+}  // namespace edgewise
