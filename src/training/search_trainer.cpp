@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
-#include "edgewise/views/bilevel.h"
 
 namespace edgewise {
 namespace {
@@ -34,6 +34,29 @@ TrainingEdges upperEdges(const TrainingEdges& training, const EdgeTable& upper) 
 }
 
 double orElse(double value, double fallback) { return value >= 0 ? value : fallback; }
+
+// The selector's gradient; each of its passes lasts until the next begins.
+SelectorGradient watchedGradient(const BilevelLosses& losses, const TrainingState& state,
+                                 const BilevelOptions& options, StageWatch& stages) {
+  std::string_view pass;
+  const auto begin = [&](std::string_view next) {
+    if (!pass.empty()) {
+      stages.ended(pass);
+    }
+    pass = next;
+  };
+  const auto watched = [&](const BilevelLoss& loss, bool is_upper) {
+    return [&, is_upper](const Parameters& weights, const Parameters& selector, GradientUse use) {
+      begin(is_upper ? stage::kUpper : pass.empty() ? stage::kVirtual : stage::kDifference);
+      return loss(weights, selector, use);
+    };
+  };
+  SelectorGradient slope =
+      selectorGradient({watched(losses.lower, false), watched(losses.upper, true)},
+                       state.parameters, state.selector->parameters, options);
+  begin({});
+  return slope;
+}
 
 constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
 
@@ -97,40 +120,58 @@ EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
                         static_cast<std::size_t>(state.steps % count));
 }
 
-void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
-  const TrainingOptions& options = setup_.trainer.options;
+SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
+                                              const EdgeBatch& upper) const {
   const bool rotating = setup_.upper.empty();
-  const EdgeBatch upper = upperBatch(state);
   std::vector<Edge> hidden =
-      options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
+      setup_.trainer.options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
   if (rotating) {
     hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
   }
   const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
-  const PairBatch lower_pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
-  const PairBatch upper_pairs = PairBatch::make(upper.positive, upper.negative, model_.nodeCount());
-  const Noise noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps));
-  const double temperature = temperatureAt(state.steps);
-  const BilevelLosses losses{
-      .lower =
-          [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, messages, lower_pairs, noise, temperature);
-          },
-      .upper =
-          [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, rotating ? messages : messages_,
-                                     upper_pairs, noise, temperature);
-          }};
+  return {.lower = {messages, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
+          .upper = {rotating ? messages : messages_,
+                    PairBatch::make(upper.positive, upper.negative, model_.nodeCount())}};
+}
+
+BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Levels& levels) const {
+  const auto on = [&](const Level& level) {
+    return [this, &level, step = state.steps](const Parameters& weights, const Parameters& selector,
+                                              GradientUse use) {
+      const Noise noise(setup_.trainer.seed, static_cast<std::uint64_t>(step));
+      return model_.searchLoss(weights, selector, level.messages, level.pairs, noise,
+                               {.temperature = temperatureAt(step), .use = use});
+    };
+  };
+  return {.lower = on(levels.lower), .upper = on(levels.upper)};
+}
+
+BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
+  return {.order = parseSearchOrder(setup_.selector.order),
+          .virtual_step = orElse(setup_.selector.virtual_step, rate),
+          .difference = setup_.selector.difference};
+}
+
+double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages) {
+  const TrainingOptions& options = setup_.trainer.options;
+  const EdgeBatch upper = upperBatch(state);
+  stages.ended(stage::kSample);
+  const Levels levels = levelsOf(batch, upper);
+  stages.ended(stage::kIndex);
   const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
-  const SelectorGradient slope =
-      selectorGradient(losses, state.parameters, state.selector->parameters,
-                       {.order = parseSearchOrder(setup_.selector.order),
-                        .virtual_step = orElse(setup_.selector.virtual_step, rate),
-                        .difference = setup_.selector.difference});
-  state.selector->adam.step(state.selector->parameters, slope.gradient,
-                            orElse(setup_.selector.learning_rate, rate));
-  const at::Tensor loss = losses.lower(state.parameters, state.selector->parameters);
-  descend(state, loss, options, rate);
+  const BilevelLosses losses = lossesOf(state, levels);
+  SelectorState& selector = *state.selector;
+  const SelectorGradient slope = watchedGradient(losses, state, bilevelOptions(rate), stages);
+  selector.adam.step(selector.parameters, slope.gradient,
+                     orElse(setup_.selector.learning_rate, rate));
+  stages.ended(stage::kSelector);
+  const at::Tensor loss = losses.lower(state.parameters, selector.parameters, GradientUse::kOnce);
+  stages.ended(stage::kForward);
+  return descend(state, loss, options, rate, stages);
+}
+
+void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
+  std::ignore = step(state, batch);
 }
 
 MetricSet SearchTrainer::validated(const TrainingState& state) const {

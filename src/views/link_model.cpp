@@ -88,9 +88,9 @@ at::Tensor LinkModel::loss(const Parameters& parameters,
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  const PairBatch& batch, const Noise& noise,
-                                 double temperature) const {
+                                 const MixtureOptions& mixture) const {
   const LayerOutputs layers = encode(parameters, messages, noise);
-  const at::Tensor z = selector_->mixture(selector, layers, batch.pairs, temperature);
+  const at::Tensor z = selector_->mixture(selector, layers, batch.pairs, mixture);
   return binaryCrossEntropy(decoder_->predict(parameters, z, noise), batch.labels);
 }
 

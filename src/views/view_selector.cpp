@@ -2,8 +2,8 @@
 
 #include <ATen/Functions.h>
 
-#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_mixture.h"
+#include "edgewise/ops/view_scores.h"
 #include "edgewise/views/decoder.h"
 
 namespace edgewise {
@@ -42,22 +42,35 @@ ViewSelector::ViewSelector(const SelectorOptions& options, std::size_t depth, st
                            ParameterLayout& layout)
     : views_(allViews(depth)), mlp_("selector", widthsOf(options, width), 0, layout) {}
 
-at::Tensor ViewSelector::scores(const Parameters& selector, std::span<const at::Tensor> z) const {
-  const at::Tensor all = at::cat(at::TensorList(z.data(), z.size()), 0);
-  return mlp_.apply(selector, all, Noise()).view({static_cast<std::int64_t>(z.size()), -1});
+at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& layers,
+                                const std::shared_ptr<const PairIndex>& pairs) const {
+  return viewScores(layers, pairs, views_, mlp_.weights(selector), mlp_.biases(selector));
 }
 
 at::Tensor ViewSelector::mixture(const Parameters& selector, const LayerOutputs& layers,
                                  const std::shared_ptr<const PairIndex>& pairs,
-                                 double temperature) const {
+                                 const MixtureOptions& options) const {
+  if (options.use == GradientUse::kAgain) {
+    return twiceDifferentiableMixture(selector, layers, pairs, options.temperature);
+  }
+  return mixedPairs(layers, pairs, views_,
+                    viewSoftmax(scores(selector, layers, pairs), options.temperature));
+}
+
+at::Tensor ViewSelector::twiceDifferentiableMixture(const Parameters& selector,
+                                                    const LayerOutputs& layers,
+                                                    const std::shared_ptr<const PairIndex>& pairs,
+                                                    double temperature) const {
   const std::vector<at::Tensor> z = viewPairs(layers, pairs, views_);
-  return mixViews(z, viewSoftmax(scores(selector, z), temperature));
+  const at::Tensor values = mlp_.apply(selector, at::cat(z, 0), Noise())
+                                .view({static_cast<std::int64_t>(views_.size()), -1});
+  return mixViews(z, viewSoftmax(values, temperature));
 }
 
 ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& layers,
                                 const std::shared_ptr<const PairIndex>& pairs) const {
   const WithoutGradients guard;
-  const at::Tensor values = scores(selector, viewPairs(layers, pairs, views_)).contiguous();
+  const at::Tensor values = scores(selector, layers, pairs);
   return std::make_shared<const std::vector<LayerPair>>(values.scalar_type() == at::kDouble
                                                             ? bestViews<double>(values, views_)
                                                             : bestViews<float>(values, views_));

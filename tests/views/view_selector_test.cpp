@@ -106,8 +106,10 @@ TEST(ViewSelector, ChoosesMirroredViewsForMirroredPairs) {
     }
   }
   EXPECT_GT(seen.size(), 1U);
-  const at::Tensor mixed = selector.mixture(theta, layers, PairIndex::make(pairs.forth, 5), 0.5);
-  const at::Tensor turned = selector.mixture(theta, layers, PairIndex::make(pairs.back, 5), 0.5);
+  const at::Tensor mixed =
+      selector.mixture(theta, layers, PairIndex::make(pairs.forth, 5), {.temperature = 0.5});
+  const at::Tensor turned =
+      selector.mixture(theta, layers, PairIndex::make(pairs.back, 5), {.temperature = 0.5});
   EXPECT_LT((mixed - turned).abs().max().item<double>(), 1e-12);
 }
 
@@ -121,8 +123,46 @@ TEST(ViewSelector, ColdMixturesAreTheChosenView) {
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const auto index = PairIndex::make(Pairs().forth, 5);
   const at::Tensor hard = chosenPairs(layers, index, selector.choose(theta, layers, index));
-  const at::Tensor soft = selector.mixture(theta, layers, index, 1e-7);
+  const at::Tensor soft = selector.mixture(theta, layers, index, {.temperature = 1e-7});
   EXPECT_LT((hard - soft).abs().max().item<double>(), 1e-9);
+}
+
+// The kernels of the search against the operations that can be differentiated twice.
+TEST(ViewSelector, BothWaysToMixAgreeWithTheirGradients) {
+  const std::vector<Edge> one = {makeEdge(4, 1)};
+  for (const std::size_t depth : {1U, 2U, 3U}) {
+    for (const std::int64_t mlp_layers : {1, 2, 3}) {
+      for (const std::vector<Edge>& edges : {Pairs().forth, one}) {
+        ParameterLayout layout;
+        SelectorOptions options;
+        options.layers = mlp_layers;
+        options.hidden = 24;
+        const ViewSelector selector(options, depth, 4, layout);
+        const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+        LayerOutputs layers;
+        for (std::size_t i = 0; i < depth; ++i) {
+          layers.push_back(randomMatrix(1 + i, 6, 4).set_requires_grad(true));
+        }
+        const auto index = PairIndex::make(edges, 6);
+        const at::Tensor cotangent = randomMatrix(9, static_cast<std::int64_t>(edges.size()), 4);
+        std::vector<at::Tensor> inputs(layers.begin(), layers.end());
+        inputs.insert(inputs.end(), theta.tensors().begin(), theta.tensors().end());
+        const auto mixed = [&](GradientUse use) {
+          const at::Tensor z =
+              selector.mixture(theta, layers, index, {.temperature = 0.3, .use = use});
+          std::vector<at::Tensor> result = gradients((z * cotangent).sum(), inputs);
+          result.push_back(z.detach());
+          return result;
+        };
+        const std::vector<at::Tensor> fused = mixed(GradientUse::kOnce);
+        const std::vector<at::Tensor> plain = mixed(GradientUse::kAgain);
+        for (std::size_t i = 0; i < fused.size(); ++i) {
+          const double size = std::max(1.0, plain[i].abs().max().item<double>());
+          EXPECT_LE((fused[i] - plain[i]).abs().max().item<double>(), 1e-12 * size) << i;
+        }
+      }
+    }
+  }
 }
 
 TEST(ChosenViewDecoder, ForcedToOneViewEqualsThatFixedView) {

@@ -6,6 +6,8 @@
 
 #include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/training/stage_watch.h"
+#include "edgewise/views/bilevel.h"
 #include "edgewise/views/selector_options.h"
 
 namespace edgewise {
@@ -28,10 +30,28 @@ class SearchTrainer final : public Learner {
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
   void learn(TrainingState& state, const EdgeBatch& batch) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
+
+  // One step on a batch: the selector's, then the model's. Returns the model's loss. Its stages
+  // begin with kSample, the drawing of the upper batch.
+  double step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages = unwatched());
   [[nodiscard]] BatchStream& batches() { return batches_; }
+  // What the selector learns from at this step.
+  [[nodiscard]] EdgeBatch upperBatch(const TrainingState& state) const;
 
  private:
-  [[nodiscard]] EdgeBatch upperBatch(const TrainingState& state) const;
+  // What a level's loss is computed from.
+  struct Level {
+    std::shared_ptr<const MessagePlan> messages;
+    PairBatch pairs;
+  };
+  struct Levels {
+    Level lower;
+    Level upper;
+  };
+  [[nodiscard]] Levels levelsOf(const EdgeBatch& batch, const EdgeBatch& upper) const;
+  // Both losses at this step; the levels must outlive them.
+  [[nodiscard]] BilevelLosses lossesOf(const TrainingState& state, const Levels& levels) const;
+  [[nodiscard]] BilevelOptions bilevelOptions(double rate) const;
   [[nodiscard]] double temperatureAt(std::int64_t step) const;
 
   const LinkModel& model_;

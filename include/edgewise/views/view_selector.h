@@ -11,12 +11,21 @@
 #include "edgewise/nn/encoder.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
+#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/pair_index.h"
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/views/pair_batch.h"
 #include "edgewise/views/selector_options.h"
 
 namespace edgewise {
+
+// How a mixture is made. Views are scored and mixed by kernels that hold no view of all pairs;
+// where the gradient will be differentiated again, by operations that can be, at nine times the
+// memory for three layers.
+struct MixtureOptions {
+  double temperature = 1;
+  GradientUse use = GradientUse::kOnce;
+};
 
 class ViewSelector {
  public:
@@ -25,17 +34,23 @@ class ViewSelector {
                ParameterLayout& layout);
 
   [[nodiscard]] std::span<const LayerPair> views() const { return views_; }
-  // z[view] [pairs, width] -> [views, pairs].
-  [[nodiscard]] at::Tensor scores(const Parameters& selector, std::span<const at::Tensor> z) const;
+  // [views, pairs]. Differentiable once.
+  [[nodiscard]] at::Tensor scores(const Parameters& selector, const LayerOutputs& layers,
+                                  const std::shared_ptr<const PairIndex>& pairs) const;
   // The soft representation of the search, [pairs, width].
   [[nodiscard]] at::Tensor mixture(const Parameters& selector, const LayerOutputs& layers,
                                    const std::shared_ptr<const PairIndex>& pairs,
-                                   double temperature) const;
+                                   const MixtureOptions& options) const;
   // The best view of each pair; the first of equals in the order of views().
   [[nodiscard]] ViewChoice choose(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs) const;
 
  private:
+  [[nodiscard]] at::Tensor twiceDifferentiableMixture(const Parameters& selector,
+                                                      const LayerOutputs& layers,
+                                                      const std::shared_ptr<const PairIndex>& pairs,
+                                                      double temperature) const;
+
   std::vector<LayerPair> views_;
   Mlp mlp_;
 };
