@@ -41,6 +41,7 @@ at::Tensor Mlp::apply(const Parameters& parameters, const at::Tensor& x, const N
 
 std::vector<at::Tensor> Mlp::weights(const Parameters& parameters) const {
   std::vector<at::Tensor> all;
+  all.reserve(layers_.size());
   for (const AffineLayer& layer : layers_) {
     all.push_back(parameters[layer.weight]);
   }
@@ -49,6 +50,7 @@ std::vector<at::Tensor> Mlp::weights(const Parameters& parameters) const {
 
 std::vector<at::Tensor> Mlp::biases(const Parameters& parameters) const {
   std::vector<at::Tensor> all;
+  all.reserve(layers_.size());
   for (const AffineLayer& layer : layers_) {
     all.push_back(parameters[layer.bias]);
   }

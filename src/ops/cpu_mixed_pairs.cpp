@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "edgewise/util/parallel.h"
 #include "ops/cpu_mixture.h"
@@ -17,6 +18,28 @@ struct ViewRows {
   ViewRows(const MixedInput<Real>& input, std::size_t pair, LayerPair view)
       : source(input.layers[view.source] + index(input.pairs.pairs()[pair].src) * input.width),
         target(input.layers[view.target] + index(input.pairs.pairs()[pair].dst) * input.width) {}
+
+  void times(Real weight, std::size_t width, Real* out) const {
+#pragma omp simd
+    for (std::size_t k = 0; k < width; ++k) {
+      out[k] = weight * (source[k] * target[k]);
+    }
+  }
+  void addTimes(Real weight, std::size_t width, Real* to) const {
+#pragma omp simd
+    for (std::size_t k = 0; k < width; ++k) {
+      to[k] += weight * (source[k] * target[k]);
+    }
+  }
+  // The sum of gradient * source * target.
+  [[nodiscard]] Real along(const Real* gradient, std::size_t width) const {
+    Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t k = 0; k < width; ++k) {
+      sum += gradient[k] * (source[k] * target[k]);
+    }
+    return sum;
+  }
 };
 
 // A weight of 0 leaves its view out, so that a choice written as weights costs what one view costs
@@ -30,34 +53,16 @@ void mixPair(const MixedInput<Real>& input, std::size_t pair, Real* out) {
     if (weight == 0) {
       continue;
     }
-    const auto [a, b] = ViewRows<Real>(input, pair, input.views[view]);
-    if (empty) {
-#pragma omp simd
-      for (std::size_t k = 0; k < width; ++k) {
-        out[k] = weight * (a[k] * b[k]);
-      }
+    const ViewRows<Real> rows(input, pair, input.views[view]);
+    if (std::exchange(empty, false)) {
+      rows.times(weight, width, out);
     } else {
-#pragma omp simd
-      for (std::size_t k = 0; k < width; ++k) {
-        out[k] += weight * (a[k] * b[k]);
-      }
+      rows.addTimes(weight, width, out);
     }
-    empty = false;
   }
   if (empty) {
     std::fill_n(out, width, Real{0});
   }
-}
-
-template <class Real>
-Real slopeOfWeight(const Real* gradient, ViewRows<Real> rows, std::size_t width) {
-  const auto [a, b] = rows;
-  Real sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t k = 0; k < width; ++k) {
-    sum += gradient[k] * (a[k] * b[k]);
-  }
-  return sum;
 }
 
 // All that one place of a node gives to its gradients.
@@ -76,8 +81,8 @@ void addPlace(const MixedInput<Real>& input, const Real* gradient, std::uint32_t
     if (weight == 0) {
       continue;
     }
-    const auto [a, b] = ViewRows<Real>(input, pair, {i, j});
-    const Real* factor = source ? b : a;
+    const ViewRows<Real> rows(input, pair, {i, j});
+    const Real* factor = source ? rows.target : rows.source;
     Real* to = to_layers[source ? i : j] + node * width;
 #pragma omp simd
     for (std::size_t k = 0; k < width; ++k) {
@@ -115,9 +120,8 @@ void mixedPairsToWeightsOnCpu(const MixedInput<Real>& input, const Real* gradien
       [&](std::size_t begin, std::size_t end) {
         for (std::size_t p = begin; p < end; ++p) {
           for (std::size_t view = 0; view < input.views.size(); ++view) {
-            to_weights[view * pairs + p] =
-                slopeOfWeight(gradient + p * input.width,
-                              ViewRows<Real>(input, p, input.views[view]), input.width);
+            const ViewRows<Real> rows(input, p, input.views[view]);
+            to_weights[view * pairs + p] = rows.along(gradient + p * input.width, input.width);
           }
         }
       },

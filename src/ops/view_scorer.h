@@ -14,7 +14,7 @@
 namespace edgewise::detail {
 
 // What a block may take of a core's own cache.
-inline constexpr std::size_t kScoreBlockBytes = 384 * 1024;
+inline constexpr std::size_t kScoreBlockBytes = std::size_t{384} * 1024;
 
 // Pairs [begin, begin + count) with all their views; row v * count + p is view v of pair begin + p.
 struct PairBlock {
@@ -49,6 +49,7 @@ class ViewScorer {
   // Room for the inputs of the MLP's first layers.
   [[nodiscard]] std::vector<BlockBuffer<Real>> inputBuffers(std::size_t layers) const {
     std::vector<BlockBuffer<Real>> buffers;
+    buffers.reserve(layers);
     for (std::size_t l = 0; l < layers; ++l) {
       buffers.push_back(bufferFor(width(l)));
     }
