@@ -63,18 +63,58 @@ RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_ca
   return options;
 }
 
-BenchResult measure(Session& session, const Dataset& dataset, const RunOptions& options,
-                    const BenchMachine& machine, const BenchEffort& effort) {
-  checkModelRun(dataset, options);
-  const LinkSplit split = splitLinks(dataset, options.split, options.negatives, splitSeed(options),
-                                     session.console.progress());
-  return {.name = dataset.name,
-          .generated = false,
-          .model = options.model,
-          .selector = options.network.selector.kind,
-          .step = measureTrainStep({dataset, split.training, options}, machine.rates, effort,
-                                   session.console.progress())};
+RunOptions withoutSelector(RunOptions options) {
+  options.network.selector.kind = "none";
+  return options;
 }
+
+// One case with one model. A searched selector is measured searching, and then applied beside the
+// same training without it.
+class CaseBench {
+ public:
+  CaseBench(Session& session, const Dataset& dataset, const RunOptions& options,
+            const BenchMachine& machine, const BenchEffort& effort)
+      : progress_(session.console.progress()),
+        dataset_(dataset),
+        options_(options),
+        machine_(machine),
+        effort_(effort) {
+    checkModelRun(dataset, options);
+    split_ = splitLinks(dataset, options.split, options.negatives, splitSeed(options), progress_);
+  }
+
+  [[nodiscard]] std::vector<BenchResult> run() const {
+    if (!options_.network.selector.searches()) {
+      return {measure(options_, "train", measureTrainStep)};
+    }
+    std::vector<BenchResult> results;
+    results.push_back(measure(options_, "search", measureSearchStep));
+    results.push_back(measure(withoutSelector(options_), "train", measureTrainStep));
+    results.push_back(measure(options_, "apply", measureTrainStep));
+    results[2].plain_steps = results[2].step.whole.time.median / results[1].step.whole.time.median;
+    return results;
+  }
+
+ private:
+  template <class Measure>
+  [[nodiscard]] BenchResult measure(const RunOptions& options, const char* work,
+                                    Measure measured) const {
+    return {
+        .name = dataset_.name,
+        .generated = false,
+        .model = options.model,
+        .selector = options.network.selector.kind,
+        .work = work,
+        .step = measured({dataset_, split_.training, options}, machine_.rates, effort_, progress_)};
+  }
+
+  ProgressSink& progress_;
+  const Dataset& dataset_;
+  const RunOptions& options_;
+  const BenchMachine& machine_;
+  const BenchEffort& effort_;
+  LinkSplit split_;
+};
 
 void showResult(const Session& session, const BenchResult& result) {
   session.console.say("\n" + describeCase(result));
@@ -153,9 +193,11 @@ class Bench {
       if (!dataset) {
         dataset = dataOf(bench_case, options);
       }
-      results_.push_back(measure(session_, *dataset, options, machine, effort_));
-      results_.back().generated = bench_case != nullptr;
-      showResult(session_, results_.back());
+      for (BenchResult& result : CaseBench(session_, *dataset, options, machine, effort_).run()) {
+        result.generated = bench_case != nullptr;
+        showResult(session_, result);
+        results_.push_back(std::move(result));
+      }
     }
   }
 
@@ -184,7 +226,8 @@ void addBenchCommand(CLI::App& program, Session& session) {
       ->option_text("NAME");
   command
       ->add_option("--selector", arguments->selector,
-                   "views of a pair that are looked at: none (default), fixed:I,J or mean")
+                   "views of a pair that are looked at: none (default), fixed:I,J, mean, or ps2, "
+                   "whose search and application are measured, the latter beside none")
       ->option_text("NAME");
   command
       ->add_option("--steps", arguments->steps,

@@ -87,7 +87,8 @@ nlohmann::ordered_json sizesJson(const StepSizes& sizes) {
           {"embedding", sizes.embedding}, {"layers", sizes.layers},
           {"hidden", sizes.hidden},       {"positives", sizes.positives},
           {"pairs", sizes.pairs},         {"scored_per_pair", sizes.scored_per_pair},
-          {"predictor", sizes.predictor}, {"parameters", sizes.parameters}};
+          {"predictor", sizes.predictor}, {"parameters", sizes.parameters},
+          {"selector", sizes.selector}};
 }
 
 nlohmann::ordered_json resultJson(const BenchResult& result) {
@@ -97,6 +98,7 @@ nlohmann::ordered_json resultJson(const BenchResult& result) {
       {"generated", result.generated},
       {"model", result.model},
       {"selector", result.selector},
+      {"work", result.work},
       {"sizes", sizesJson(step.sizes)},
       {"rates",
        {{"gflops", kGiga * step.rates.flops},
@@ -114,6 +116,9 @@ nlohmann::ordered_json resultJson(const BenchResult& result) {
   }
   for (const Stage& stage : step.stages) {
     json["stages"][stage.name()] = stageJson(stage);
+  }
+  if (result.plain_steps) {
+    json["plain_steps"] = *result.plain_steps;
   }
   return json;
 }
@@ -149,8 +154,9 @@ std::string describeCase(const BenchResult& result) {
   }
   const std::string made = result.generated ? " (a generated graph of its sizes)" : "";
   return fmt::format(
-             "{}{}, {}, selector {}: {} nodes, {} message entries, {}; {} layers of {}, {} pairs\n",
-             result.name, made, result.model, result.selector, count(sizes.nodes),
+             "{}{}, {}, selector {}, {}: {} nodes, {} message entries, {}; {} layers of {}, {} "
+             "pairs\n",
+             result.name, made, result.model, result.selector, result.work, count(sizes.nodes),
              count(sizes.entries), inputText(sizes), count(sizes.layers), count(sizes.hidden),
              count(sizes.pairs)) +
          fmt::format("at these sizes: {}, streams {:.1f} GB/s, gathers {:.1f} GB/s\n",
@@ -185,13 +191,17 @@ TextTable summaryTable(std::span<const BenchResult> results) {
   TextTable table({{"case"},
                    {"model"},
                    {"selector"},
+                   {"step"},
                    {"step ms", Align::kRight},
                    {"floor ms", Align::kRight},
-                   {"ratio", Align::kRight}});
+                   {"ratio", Align::kRight},
+                   {"plain steps", Align::kRight}});
   for (const BenchResult& result : results) {
     const Stage& whole = result.step.whole;
-    table.addRow({result.name, result.model, result.selector, milliseconds(whole.time.median),
-                  milliseconds(whole.floor), fmt::format("{:.1f}", whole.ratio())});
+    table.addRow({result.name, result.model, result.selector, result.work,
+                  milliseconds(whole.time.median), milliseconds(whole.floor),
+                  fmt::format("{:.1f}", whole.ratio()),
+                  result.plain_steps ? fmt::format("{:.2f}", *result.plain_steps) : ""});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -31,7 +32,11 @@ struct BenchResult {
   bool generated = false;
   std::string model;
   std::string selector;
+  // What is done in a step: train, search (for a selector), or apply (train with its choices).
+  std::string work = "train";
   StepMeasurement step;
+  // Of an apply step: its time in steps without a selector, measured just before.
+  std::optional<double> plain_steps = std::nullopt;
 };
 
 [[nodiscard]] std::string describeMachine(const BenchMachine& machine);

@@ -39,6 +39,24 @@ at::Tensor Mlp::apply(const Parameters& parameters, const at::Tensor& x, const N
   return h;
 }
 
+std::vector<at::Tensor> Mlp::weights(const Parameters& parameters) const {
+  std::vector<at::Tensor> all;
+  all.reserve(layers_.size());
+  for (const AffineLayer& layer : layers_) {
+    all.push_back(parameters[layer.weight]);
+  }
+  return all;
+}
+
+std::vector<at::Tensor> Mlp::biases(const Parameters& parameters) const {
+  std::vector<at::Tensor> all;
+  all.reserve(layers_.size());
+  for (const AffineLayer& layer : layers_) {
+    all.push_back(parameters[layer.bias]);
+  }
+  return all;
+}
+
 Predictor::Predictor(const std::string& name, const PredictorOptions& options, std::int64_t width,
                      double dropout, ParameterLayout& layout) {
   if (options.kind == "dot") {

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/ivalue.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -34,6 +35,20 @@ void keep(AutogradContext* context, const char* name, std::shared_ptr<const T> v
 template <class T>
 std::shared_ptr<const T> kept(AutogradContext* context, const char* name) {
   return c10::static_intrusive_pointer_cast<Held<T>>(context->saved_data[name].toCapsule())->held;
+}
+
+// For the way back of an operation that is differentiable once: whoever asks for a gradient that
+// can be differentiated again would get a wrong one.
+inline void requireOnce(const char* op) {
+  invariant(!c10::GradMode::is_enabled(), fmt::format("{} is differentiable once", op));
+}
+
+inline variable_list contiguous(at::TensorList tensors) {
+  variable_list result;
+  for (const at::Tensor& tensor : tensors) {
+    result.push_back(tensor.defined() ? tensor.contiguous() : tensor);
+  }
+  return result;
 }
 
 // Calls body(zero) with a zero of the tensor's type. Throws ConfigError for what the kernels cannot

@@ -31,4 +31,26 @@ template <class Real>
 void chosenPairsBackwardOnCpu(const ChosenInput<Real>& input, const Real* gradient,
                               std::span<Real* const> to_layers);
 
+// Layers are [nodes, width], weights [views, pairs].
+template <class Real>
+struct MixedInput {
+  const PairIndex& pairs;
+  std::span<const LayerPair> views;
+  std::vector<const Real*> layers;
+  const Real* weights = nullptr;
+  std::size_t width = 0;
+};
+
+// out [pairs, width]: the views' products by their weights, in the order of the views.
+template <class Real>
+void mixedPairsOnCpu(const MixedInput<Real>& input, Real* out);
+// to_weights [views, pairs]: what gradient [pairs, width] gives to the weights.
+template <class Real>
+void mixedPairsToWeightsOnCpu(const MixedInput<Real>& input, const Real* gradient,
+                              Real* to_weights);
+// Adds to to_layers what it gives to them.
+template <class Real>
+void mixedPairsToLayersOnCpu(const MixedInput<Real>& input, const Real* gradient,
+                             std::span<Real* const> to_layers);
+
 }  // namespace edgewise::detail

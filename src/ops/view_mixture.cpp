@@ -3,6 +3,7 @@
 #include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_mixture.h"
+#include "ops/view_checks.h"
 
 namespace edgewise {
 namespace {
@@ -54,10 +55,7 @@ class ChosenPairs : public torch::autograd::Function<ChosenPairs> {
  public:
   static at::Tensor forward(AutogradContext* context, at::TensorList layers,
                             const std::shared_ptr<const ChosenShape>& shape) {
-    variable_list h;
-    for (const at::Tensor& layer : layers) {
-      h.push_back(layer.contiguous());
-    }
+    const variable_list h = detail::contiguous(layers);
     context->save_for_backward(h);
     detail::keep(context, "shape", shape);
     at::Tensor out = at::empty({static_cast<std::int64_t>(shape->pairs->size()), h[0].size(1)},
@@ -89,10 +87,28 @@ class ChosenPairs : public torch::autograd::Function<ChosenPairs> {
   }
 };
 
+// At least one view, all [pairs, width] alike, with a weight for each.
+void requireMixture(std::span<const at::Tensor> z, const at::Tensor& weights) {
+  if (z.empty()) {
+    throw ShapeError("mixViews needs a view");
+  }
+  for (const at::Tensor& view : z) {
+    detail::requireMatrix("mixViews", view);
+    if (view.sizes() != z.front().sizes()) {
+      throw ShapeError(fmt::format("mixViews: views are [{}, {}] and [{}, {}]", z.front().size(0),
+                                   z.front().size(1), view.size(0), view.size(1)));
+    }
+  }
+  detail::requireViewWeights("mixViews", weights, z.size(), sizeOf(z.front(), 0));
+}
+
 }  // namespace
 
 at::Tensor viewSoftmax(const at::Tensor& scores, double temperature) {
   detail::requireMatrix("viewSoftmax", scores);
+  if (scores.size(0) == 0) {
+    throw ShapeError("viewSoftmax needs a view");
+  }
   if (!(temperature > 0)) {
     throw ConfigError(fmt::format("a temperature of {} is not positive", temperature));
   }
@@ -100,6 +116,7 @@ at::Tensor viewSoftmax(const at::Tensor& scores, double temperature) {
 }
 
 at::Tensor mixViews(std::span<const at::Tensor> z, const at::Tensor& weights) {
+  requireMixture(z, weights);
   at::Tensor mixed;
   for (std::size_t view = 0; view < z.size(); ++view) {
     const at::Tensor share =
@@ -112,15 +129,11 @@ at::Tensor mixViews(std::span<const at::Tensor> z, const at::Tensor& weights) {
 at::Tensor chosenPairs(std::span<const at::Tensor> layers,
                        const std::shared_ptr<const PairIndex>& pairs,
                        std::shared_ptr<const std::vector<LayerPair>> choice) {
+  detail::requireLayers("chosenPairs", layers, *pairs);
   if (choice->size() != pairs->size()) {
     throw ShapeError(fmt::format("{} choices for {} pairs", choice->size(), pairs->size()));
   }
-  for (const LayerPair& view : *choice) {
-    if (view.source >= layers.size() || view.target >= layers.size()) {
-      throw ShapeError(fmt::format("view ({}, {}) of {} layers", view.source + 1, view.target + 1,
-                                   layers.size()));
-    }
-  }
+  detail::requireViews(*choice, layers.size());
   return ChosenPairs::apply(
       at::TensorList(layers.data(), layers.size()),
       std::make_shared<const ChosenShape>(ChosenShape{pairs, std::move(choice)}));

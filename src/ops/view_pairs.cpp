@@ -4,11 +4,13 @@
 
 #include "ops/autograd_support.h"
 #include "ops/cpu_pairs.h"
+#include "ops/view_checks.h"
 
 namespace edgewise {
 namespace {
 
 using detail::AutogradContext;
+using detail::contiguous;
 using detail::sizeOf;
 using detail::variable_list;
 
@@ -39,14 +41,6 @@ std::vector<Real*> writePointers(const variable_list& tensors) {
     pointers.push_back(tensor.defined() ? tensor.data_ptr<Real>() : nullptr);
   }
   return pointers;
-}
-
-variable_list contiguous(at::TensorList tensors) {
-  variable_list result;
-  for (const at::Tensor& tensor : tensors) {
-    result.push_back(tensor.defined() ? tensor.contiguous() : tensor);
-  }
-  return result;
 }
 
 const at::Tensor& anyOf(const variable_list& tensors) {
@@ -250,37 +244,12 @@ at::Tensor scatterEnd(const at::Tensor& rows, const std::shared_ptr<const PairIn
   return ScatterEnd::apply(rows, pairs, end);
 }
 
-void requireNodes(const char* op, const at::Tensor& x, const PairIndex& pairs) {
-  detail::requireMatrix(op, x);
-  if (sizeOf(x, 0) != pairs.nodeCount()) {
-    throw ShapeError(
-        fmt::format("{}: pairs of {} nodes against {} rows", op, pairs.nodeCount(), x.size(0)));
-  }
-}
-
 }  // namespace
 
 std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   std::span<const LayerPair> views) {
-  if (layers.empty() || views.empty()) {
-    throw ShapeError("viewPairs needs a layer and a view");
-  }
-  for (const at::Tensor& layer : layers) {
-    requireNodes("viewPairs", layer, *pairs);
-    const at::Tensor& first = layers.front();
-    if (layer.size(1) != first.size(1) || layer.scalar_type() != first.scalar_type()) {
-      throw ShapeError(fmt::format("viewPairs: layers are {} ({}) and {} ({}) wide", first.size(1),
-                                   c10::toString(first.scalar_type()), layer.size(1),
-                                   c10::toString(layer.scalar_type())));
-    }
-  }
-  for (const LayerPair& view : views) {
-    if (view.source >= layers.size() || view.target >= layers.size()) {
-      throw ShapeError(fmt::format("view ({}, {}) of {} layers", view.source + 1, view.target + 1,
-                                   layers.size()));
-    }
-  }
+  detail::requireLayersAndViews("viewPairs", layers, *pairs, views);
   const auto shape = std::make_shared<const PairShape>(
       PairShape{pairs,
                 {views.begin(), views.end()},
@@ -291,7 +260,7 @@ std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
 
 at::Tensor gatherEnd(const at::Tensor& x, const std::shared_ptr<const PairIndex>& pairs,
                      PairEnd end) {
-  requireNodes("gatherEnd", x, *pairs);
+  detail::requireNodes("gatherEnd", x, *pairs);
   return GatherEnd::apply(x, pairs, static_cast<std::int64_t>(end));
 }
 

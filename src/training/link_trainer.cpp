@@ -109,10 +109,11 @@ at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& b
   const auto messages =
       setup_.options.mask_targets ? messages_->without(batch.positive) : messages_;
   PairBatch pairs = PairBatch::make(batch.positive, batch.negative, model_.nodeCount());
+  stages.ended(stage::kIndex);
   if (chooser_) {
     pairs.choice = choiceFor(batch);
+    stages.ended(stage::kChoose);
   }
-  stages.ended(stage::kIndex);
   const Noise noise(setup_.seed, static_cast<std::uint64_t>(state.steps));
   const LayerOutputs layers = model_.encode(state.parameters, messages, noise);
   stages.ended(stage::kEncode);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
-#include "edgewise/views/bilevel.h"
 
 namespace edgewise {
 namespace {
@@ -34,6 +34,29 @@ TrainingEdges upperEdges(const TrainingEdges& training, const EdgeTable& upper) 
 }
 
 double orElse(double value, double fallback) { return value >= 0 ? value : fallback; }
+
+// The selector's gradient; each of its passes lasts until the next begins.
+SelectorGradient watchedGradient(const BilevelLosses& losses, const TrainingState& state,
+                                 const BilevelOptions& options, StageWatch& stages) {
+  std::string_view pass;
+  const auto begin = [&](std::string_view next) {
+    if (!pass.empty()) {
+      stages.ended(pass);
+    }
+    pass = next;
+  };
+  const auto watched = [&](const BilevelLoss& loss, bool is_upper) {
+    return [&, is_upper](const Parameters& weights, const Parameters& selector, GradientUse use) {
+      begin(is_upper ? stage::kUpper : pass.empty() ? stage::kVirtual : stage::kDifference);
+      return loss(weights, selector, use);
+    };
+  };
+  SelectorGradient slope =
+      selectorGradient({watched(losses.lower, false), watched(losses.upper, true)},
+                       state.parameters, state.selector->parameters, options);
+  begin({});
+  return slope;
+}
 
 constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
 
@@ -83,14 +106,17 @@ void SearchTrainer::run(TrainingState& state, const SaveState& save, ProgressSin
   EpochLoop(*this, batches_, std::move(options)).run(state, "searching", save, progress);
 }
 
-double SearchTrainer::temperatureAt(std::int64_t step) const {
+double SearchTrainer::temperatureAt(const TrainingState& state) const {
+  if (!worthKeeping(state.epoch + 1)) {
+    return kAllViewsAlike;
+  }
   const double start = setup_.selector.temperature_start;
   const double end = setup_.selector.temperature;
   const std::int64_t warm =
       setup_.selector.warmup * static_cast<std::int64_t>(batches_.batchesPerEpoch());
   const std::int64_t total = plannedSteps(setup_.trainer.options, batches_) - warm;
-  const double done =
-      static_cast<double>(step - warm) / static_cast<double>(std::max<std::int64_t>(1, total));
+  const double done = static_cast<double>(state.steps - warm) /
+                      static_cast<double>(std::max<std::int64_t>(1, total));
   return start * std::pow(end / start, std::clamp(done, 0.0, 1.0));
 }
 
@@ -105,71 +131,73 @@ EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
                         static_cast<std::size_t>(state.steps % count));
 }
 
-// The two batches of a step and the messages they are seen through.
-struct SearchTrainer::Step {
-  PairBatch lower;
-  PairBatch upper;
-  std::shared_ptr<const MessagePlan> lower_messages;
-  std::shared_ptr<const MessagePlan> upper_messages;
-  Noise noise;
-  double rate = 0;
-};
-
-SearchTrainer::Step SearchTrainer::prepare(const TrainingState& state,
-                                           const EdgeBatch& batch) const {
-  const TrainingOptions& options = setup_.trainer.options;
+SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
+                                              const EdgeBatch& upper) const {
   const bool rotating = setup_.upper.empty();
-  const EdgeBatch upper = upperBatch(state);
   std::vector<Edge> hidden =
-      options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
+      setup_.trainer.options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
   if (rotating) {
     hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
   }
   const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
-  return {.lower = PairBatch::make(batch.positive, batch.negative, model_.nodeCount()),
-          .upper = PairBatch::make(upper.positive, upper.negative, model_.nodeCount()),
-          .lower_messages = messages,
-          .upper_messages = rotating ? messages : messages_,
-          .noise = Noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)),
-          .rate = learningRateAt(options, state.steps, plannedSteps(options, batches_))};
+  return {.lower = {messages, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
+          .upper = {rotating ? messages : messages_,
+                    PairBatch::make(upper.positive, upper.negative, model_.nodeCount())}};
 }
 
-void SearchTrainer::moveSelector(TrainingState& state, const BilevelLosses& losses,
-                                 double rate) const {
-  const SelectorOptions& options = setup_.selector;
-  const SelectorGradient slope =
-      selectorGradient(losses, state.parameters, state.selector->parameters,
-                       {.order = parseSearchOrder(options.order),
-                        .virtual_step = orElse(options.virtual_step, rate),
-                        .difference = options.difference});
-  state.selector->adam.step(state.selector->parameters, slope.gradient,
-                            orElse(options.learning_rate, rate));
+Noise SearchTrainer::noiseAt(const TrainingState& state) const {
+  return {setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)};
+}
+
+BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Levels& levels) const {
+  const auto on = [&](const Level& level) {
+    return [this, &level, noise = noiseAt(state), temperature = temperatureAt(state)](
+               const Parameters& weights, const Parameters& selector, GradientUse use) {
+      return model_.searchLoss(weights, selector, level.messages, level.pairs, noise,
+                               {.temperature = temperature, .use = use});
+    };
+  };
+  return {.lower = on(levels.lower), .upper = on(levels.upper)};
+}
+
+BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
+  return {.order = parseSearchOrder(setup_.selector.order),
+          .virtual_step = orElse(setup_.selector.virtual_step, rate),
+          .difference = setup_.selector.difference};
+}
+
+at::Tensor SearchTrainer::modelLoss(const TrainingState& state, const Levels& levels,
+                                    const BilevelLosses& losses) const {
+  const Parameters& selector = state.selector->parameters;
+  if (setup_.selector.joins() && worthKeeping(state.epoch + 1)) {
+    return model_.chosenLoss(state.parameters, selector, levels.lower.messages, levels.lower.pairs,
+                             noiseAt(state));
+  }
+  return losses.lower(state.parameters, selector, GradientUse::kOnce);
+}
+
+double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages) {
+  const TrainingOptions& options = setup_.trainer.options;
+  const EdgeBatch upper = upperBatch(state);
+  stages.ended(stage::kSample);
+  const Levels levels = levelsOf(batch, upper);
+  stages.ended(stage::kIndex);
+  const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+  const BilevelLosses losses = lossesOf(state, levels);
+  if (worthKeeping(state.epoch + 1)) {
+    SelectorState& selector = *state.selector;
+    const SelectorGradient slope = watchedGradient(losses, state, bilevelOptions(rate), stages);
+    selector.adam.step(selector.parameters, slope.gradient,
+                       orElse(setup_.selector.learning_rate, rate));
+    stages.ended(stage::kSelector);
+  }
+  const at::Tensor loss = modelLoss(state, levels, losses);
+  stages.ended(stage::kForward);
+  return descend(state, loss, options, rate, stages);
 }
 
 void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
-  const Step step = prepare(state, batch);
-  const bool warm = !worthKeeping(state.epoch + 1);
-  const double temperature = warm ? kAllViewsAlike : temperatureAt(state.steps);
-  const BilevelLosses losses{
-      .lower =
-          [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, step.lower_messages, step.lower, step.noise,
-                                     temperature);
-          },
-      .upper =
-          [&](const Parameters& weights, const Parameters& selector) {
-            return model_.searchLoss(weights, selector, step.upper_messages, step.upper, step.noise,
-                                     temperature);
-          }};
-  if (!warm) {
-    moveSelector(state, losses, step.rate);
-  }
-  const Parameters& selector = state.selector->parameters;
-  const at::Tensor loss = !warm && setup_.selector.joins()
-                              ? model_.chosenLoss(state.parameters, selector, step.lower_messages,
-                                                  step.lower, step.noise)
-                              : losses.lower(state.parameters, selector);
-  descend(state, loss, setup_.trainer.options, step.rate);
+  std::ignore = step(state, batch);
 }
 
 MetricSet SearchTrainer::validated(const TrainingState& state) const {

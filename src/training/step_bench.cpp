@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/training/search_trainer.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/parallel.h"
@@ -21,15 +22,23 @@ constexpr double kHandoverSeconds = 0.01;
 // Listens to one step after another.
 class StageTimer final : public StageWatch {
  public:
-  void begin() { since_ = Stopwatch(); }
+  void begin() {
+    ++step_;
+    since_ = Stopwatch();
+  }
   void ended(std::string_view stage) override {
     const double seconds = since_.seconds();
     auto found = std::ranges::find(stages_, stage, &Series::stage);
     if (found == stages_.end()) {
-      stages_.push_back({std::string(stage), {}});
+      stages_.push_back({std::string(stage), 0, {}});
       found = stages_.end() - 1;
     }
-    found->seconds.push_back(seconds);
+    if (found->step == step_) {
+      found->seconds.back() += seconds;
+    } else {
+      found->seconds.push_back(seconds);
+      found->step = step_;
+    }
     since_ = Stopwatch();
   }
   // Forgets all steps so far.
@@ -47,16 +56,20 @@ class StageTimer final : public StageWatch {
  private:
   struct Series {
     std::string stage;
+    // The last step that had it.
+    std::size_t step = 0;
     std::vector<double> seconds;
   };
+  std::size_t step_ = 0;
   Stopwatch since_;
   std::vector<Series> stages_;
 };
 
 // Goes round the full batches of one epoch after another.
+template <class Trainer>
 class TrainStep {
  public:
-  TrainStep(LinkTrainer& trainer, std::size_t batch_size)
+  TrainStep(Trainer& trainer, std::size_t batch_size)
       : trainer_(trainer),
         state_(trainer.start()),
         full_(std::max<std::size_t>(1, trainer.batches().supervisionCount() / batch_size)) {}
@@ -74,7 +87,7 @@ class TrainStep {
   }
 
  private:
-  LinkTrainer& trainer_;
+  Trainer& trainer_;
   TrainingState state_;
   std::size_t full_;
   std::size_t next_ = 0;
@@ -99,6 +112,9 @@ std::vector<ProductRate> productsFor(const StepSizes& sizes, double seconds) {
   measure(sizes.nodes, sizes.hidden, sizes.hidden);
   if (sizes.predictor.size() > 2) {
     measure(sizes.pairs * sizes.scored_per_pair, sizes.predictor[0], sizes.predictor[1]);
+  }
+  for (std::size_t i = 0; i + 2 < sizes.selector.size(); ++i) {
+    measure(sizes.pairs * sizes.views(), sizes.selector[i], sizes.selector[i + 1]);
   }
   return products;
 }
@@ -131,6 +147,44 @@ void compare(const StepTimes& times, const std::vector<StageCounts>& counts,
   measured.whole = {times.whole, total, floorSeconds(total, measured.rates)};
   measured.steps = times.steps;
   measured.processor_share = times.processor_share;
+}
+
+LinkModel modelOf(const BenchSubject& subject) {
+  const Dataset& dataset = subject.dataset;
+  return LinkModel(
+      subject.options.model, subject.options.network,
+      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected});
+}
+
+TrainerSetup setupOf(const BenchSubject& subject) {
+  const auto& [dataset, training, options] = subject;
+  return {.options = options.training,
+          .seed = static_cast<std::uint64_t>(options.seed),
+          .edge_weights = options.network.edge_weights,
+          .metrics = resolveMetrics(options.evaluation, dataset, training.valid.negative)};
+}
+
+std::shared_ptr<const MessagePlan> planOf(const BenchSubject& subject, const LinkModel& model) {
+  return planMessages(model, subject.dataset, subject.training.message,
+                      subject.options.network.edge_weights);
+}
+
+// Of the machine at the sizes that were counted.
+void measureRates(const MessagePlan& messages, const MachineRates& machine,
+                  const BenchEffort& effort, StepMeasurement& measured) {
+  measured.products = productsFor(measured.sizes, effort.rate_seconds);
+  measured.rates = ratesFor(measured, messages, machine, effort.rate_seconds);
+}
+
+template <class Trainer>
+StepTimes timeTrainer(Trainer& trainer, const BenchSubject& subject, const BenchEffort& effort,
+                      StepMeasurement& measured, ProgressSink& progress) {
+  TrainStep<Trainer> step(trainer, static_cast<std::size_t>(subject.options.training.batch_size));
+  measured.handover_before = handoverSeconds(kHandoverSeconds);
+  StepTimes times = timeSteps([&](StageWatch& stages) { step.run(stages); },
+                              [&] { step.advance(); }, effort, progress);
+  measured.handover_after = handoverSeconds(kHandoverSeconds);
+  return times;
 }
 
 }  // namespace
@@ -231,28 +285,57 @@ MachineRates measureMachine(const BenchEffort& effort) {
 
 StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
                                  const BenchEffort& effort, ProgressSink& progress) {
-  const auto& [dataset, training, options] = subject;
-  const LinkModel model(
-      options.model, options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected});
-  LinkTrainer trainer(
-      model, dataset, training,
-      {.options = options.training,
-       .seed = static_cast<std::uint64_t>(options.seed),
-       .edge_weights = options.network.edge_weights,
-       .metrics = resolveMetrics(options.evaluation, dataset, training.valid.negative)});
-  const auto messages =
-      planMessages(model, dataset, training.message, options.network.edge_weights);
+  const LinkModel model = modelOf(subject);
+  TrainerSetup setup = setupOf(subject);
+  if (model.decoder().choosesViews()) {
+    setup.chooser = makeSelectorChooser(model, Parameters::initial(model.layout(), setup.seed),
+                                        Parameters::initial(model.selectorLayout(), setup.seed));
+  }
+  LinkTrainer trainer(model, subject.dataset, subject.training, std::move(setup));
+  const auto messages = planOf(subject, model);
   StepMeasurement measured;
-  measured.sizes = stepSizes(model, dataset, options, *messages, trainer.batches().batch(0));
-  measured.products = productsFor(measured.sizes, effort.rate_seconds);
-  measured.rates = ratesFor(measured, *messages, machine, effort.rate_seconds);
-  TrainStep step(trainer, static_cast<std::size_t>(options.training.batch_size));
-  measured.handover_before = handoverSeconds(kHandoverSeconds);
-  const StepTimes times = timeSteps([&](StageWatch& stages) { step.run(stages); },
-                                    [&] { step.advance(); }, effort, progress);
-  measured.handover_after = handoverSeconds(kHandoverSeconds);
-  compare(times, trainStepCounts(measured.sizes), measured);
+  measured.sizes =
+      stepSizes(model, subject.dataset, subject.options, *messages, trainer.batches().batch(0));
+  measureRates(*messages, machine, effort, measured);
+  compare(timeTrainer(trainer, subject, effort, measured, progress),
+          trainStepCounts(measured.sizes), measured);
+  return measured;
+}
+
+StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRates& machine,
+                                  const BenchEffort& effort, ProgressSink& progress) {
+  const LinkModel model = modelOf(subject);
+  const SelectorOptions& selector = subject.options.network.selector;
+  TrainingEdges training = subject.training;
+  EdgeTable upper_edges;
+  if (selector.holdout == "valid") {
+    HalvedValid halves =
+        halveValid(training.valid, static_cast<std::uint64_t>(subject.options.seed));
+    upper_edges = std::move(halves.upper);
+    training.valid = std::move(halves.selection);
+  }
+  SearchTrainer trainer(
+      model, subject.dataset, training,
+      {.trainer = setupOf(subject), .selector = selector, .upper = std::move(upper_edges)});
+  const auto messages = planOf(subject, model);
+  const auto sizes_of = [&](const EdgeBatch& batch) {
+    return stepSizes(model, subject.dataset, subject.options, *messages, batch);
+  };
+  EdgeBatch lower = trainer.batches().batch(0);
+  const EdgeBatch upper = trainer.upperBatch(trainer.start());
+  SearchSizes sizes{sizes_of(lower), sizes_of(upper)};
+  if (selector.holdout == "rotate") {
+    // Edges of both levels are masked for both.
+    lower.positive.insert(lower.positive.end(), upper.positive.begin(), upper.positive.end());
+    sizes.lower.entries = sizes.upper.entries = sizes_of(lower).entries;
+  }
+  StepMeasurement measured;
+  measured.sizes = sizes.lower;
+  measureRates(*messages, machine, effort, measured);
+  const SearchOrder order =
+      selector.virtual_step == 0 ? SearchOrder::kFirst : parseSearchOrder(selector.order);
+  const std::vector<StageCounts> counts = searchStepCounts(sizes, order);
+  compare(timeTrainer(trainer, subject, effort, measured, progress), counts, measured);
   return measured;
 }
 

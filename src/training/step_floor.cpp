@@ -34,10 +34,22 @@ void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
     sizes.scored_per_pair = turns ? sizes.layers * (sizes.layers + 1) : sizes.layers * sizes.layers;
   } else if (selector.kind == "none") {
     sizes.scored_per_pair = turns ? 2 : 1;
+  } else if (selector.kind == "ps2") {
+    sizes.decoded_layers = sizes.layers;
   } else {
     throw ConfigError(fmt::format("the work of selector '{}' is not counted yet", selector.kind),
-                      "use none, fixed:I,J or mean");
+                      "use none, fixed:I,J, mean or ps2");
   }
+}
+
+std::vector<double> selectorWidths(const SelectorOptions& options, double hidden) {
+  if (!options.searches()) {
+    return {};
+  }
+  std::vector<double> widths = {hidden};
+  widths.resize(static_cast<std::size_t>(options.layers), static_cast<double>(options.hidden));
+  widths.push_back(1);
+  return widths;
 }
 
 std::vector<double> predictorWidths(const PredictorOptions& options, double hidden) {
@@ -76,13 +88,18 @@ double entriesWithout(const MessagePlan& messages, const EdgeBatch& batch, bool 
   return entries;
 }
 
+// Flops of one row through an MLP of these widths, from this layer on.
+double mlpFlops(const std::vector<double>& widths, std::size_t first = 0) {
+  double flops = 0;
+  for (std::size_t i = first; i + 1 < widths.size(); ++i) {
+    flops += 2 * widths[i] * widths[i + 1];
+  }
+  return flops;
+}
+
 // Flops of one pass through the predictor.
 double predictorFlops(const StepSizes& sizes) {
-  double flops = 0;
-  for (std::size_t i = 0; i + 1 < sizes.predictor.size(); ++i) {
-    flops += 2 * sizes.predictor[i] * sizes.predictor[i + 1];
-  }
-  return flops * sizes.pairs * sizes.scored_per_pair;
+  return mlpFlops(sizes.predictor) * sizes.pairs * sizes.scored_per_pair;
 }
 
 // What the way back reads again: each predictor layer's input.
@@ -127,13 +144,16 @@ StageCounts sampleCounts(const StepSizes& sizes) {
   return counts;
 }
 
+// Places counted by node; pairs in, pairs, places and labels out.
+double pairIndexBytes(const StepSizes& sizes) {
+  return 2 * kNode * sizes.nodes + sizes.pairs * (2 * kPair + 2 * kNode + kReal);
+}
+
 StageCounts indexCounts(const StepSizes& sizes) {
   StageCounts counts{.stage = std::string(stage::kIndex)};
   // Degrees in, places of masked edges and scales out; scales of columns too where self is added.
   const double scales = sizes.adds_self ? 2 : 1;
-  counts.streamed = sizes.nodes * (kOffset + kOffset + scales * kScale);
-  // Places counted by node; pairs in, pairs, places and labels out.
-  counts.streamed += 2 * kNode * sizes.nodes + sizes.pairs * (2 * kPair + 2 * kNode + kReal);
+  counts.streamed = sizes.nodes * (kOffset + kOffset + scales * kScale) + pairIndexBytes(sizes);
   counts.gathered = kCacheLine * sizes.positives;
   return counts;
 }
@@ -191,10 +211,72 @@ StageCounts backwardCounts(const StepSizes& sizes) {
   return counts;
 }
 
-StageCounts optimizerCounts(const StepSizes& sizes) {
+StageCounts optimizerCounts(double parameters) {
   // The gradient for its norm; then gradient, value and two moments in, the last three out.
-  return {.stage = std::string(stage::kOptimizer),
-          .streamed = (1 + 4 + 3) * kReal * sizes.parameters};
+  return {.stage = std::string(stage::kOptimizer), .streamed = (1 + 4 + 3) * kReal * parameters};
+}
+
+// Rows of all layers at both ends of these pairs; all their views through the selector.
+StageCounts chooseCounts(const StepSizes& sizes) {
+  StageCounts counts{.stage = std::string(stage::kChoose)};
+  counts.flops = mlpFlops(sizes.selector) * sizes.views() * sizes.chosen();
+  counts.gathered = kReal * sizes.hidden * 2 * sizes.layers * sizes.chosen();
+  counts.streamed = kReal * sizes.views() * sizes.chosen();
+  return counts;
+}
+
+// What a pass of the search gives gradients to.
+enum class PassGoal : std::uint8_t { kModel, kSelector, kBoth };
+
+// All layers, the selector's scores of all views, their mixture, the loss.
+StageCounts passForward(const StepSizes& sizes) {
+  StageCounts counts = encodeCounts(sizes);
+  counts += decodeCounts(sizes);
+  counts.flops += mlpFlops(sizes.selector) * sizes.views() * sizes.pairs;
+  // The views' weights, on their way there and back.
+  counts.streamed += 2 * kReal * sizes.views() * sizes.pairs;
+  return counts;
+}
+
+StageCounts passBackward(const StepSizes& sizes, PassGoal goal) {
+  const double rows = sizes.views() * sizes.pairs;
+  StageCounts counts;
+  if (goal == PassGoal::kSelector) {
+    // Through the predictor to the mixture, and once more to all views.
+    counts.flops = predictorFlops(sizes);
+    counts.streamed = keptByPredictor(sizes);
+    counts.gathered = kReal * sizes.hidden * sizes.rows_read_per_pair * sizes.pairs;
+    // Weights' gradients of all layers, and what carries down to the lowest of them.
+    counts.flops += (mlpFlops(sizes.selector) + mlpFlops(sizes.selector, 1)) * rows;
+  } else {
+    counts = backwardCounts(sizes);
+    counts.flops += (goal == PassGoal::kBoth ? 2 : 1) * mlpFlops(sizes.selector) * rows;
+  }
+  counts.streamed += 2 * kReal * rows;
+  return counts;
+}
+
+StageCounts passCounts(std::string_view name, const StepSizes& sizes, PassGoal goal,
+                       double times = 1) {
+  StageCounts counts = passForward(sizes);
+  counts += passBackward(sizes, goal);
+  return {.stage = std::string(name),
+          .flops = times * counts.flops,
+          .streamed = times * counts.streamed,
+          .gathered = times * counts.gathered};
+}
+
+StageCounts named(std::string_view name, StageCounts counts) {
+  counts.stage = name;
+  return counts;
+}
+
+// Of both levels' batches; messages are masked once.
+std::vector<StageCounts> levelCounts(const StepSizes& lower, const StepSizes& upper) {
+  std::vector<StageCounts> counts = {sampleCounts(lower), indexCounts(lower)};
+  counts[0] += sampleCounts(upper);
+  counts[1].streamed += pairIndexBytes(upper);
+  return counts;
 }
 
 }  // namespace
@@ -219,6 +301,8 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   sizes.positives = static_cast<double>(batch.positive.size());
   sizes.pairs = static_cast<double>(batch.positive.size() + batch.negative.size());
   sizes.parameters = static_cast<double>(model.layout().totalSize());
+  sizes.selector = selectorWidths(network.selector, sizes.hidden);
+  sizes.selector_parameters = static_cast<double>(model.selectorLayout().totalSize());
   return sizes;
 }
 
@@ -230,8 +314,39 @@ StageCounts& StageCounts::operator+=(const StageCounts& other) {
 }
 
 std::vector<StageCounts> trainStepCounts(const StepSizes& sizes) {
-  return {sampleCounts(sizes), indexCounts(sizes),    encodeCounts(sizes),
-          decodeCounts(sizes), backwardCounts(sizes), optimizerCounts(sizes)};
+  std::vector<StageCounts> counts = {sampleCounts(sizes), indexCounts(sizes)};
+  if (!sizes.selector.empty()) {
+    counts.push_back(chooseCounts(sizes));
+  }
+  counts.push_back(encodeCounts(sizes));
+  counts.push_back(decodeCounts(sizes));
+  counts.push_back(backwardCounts(sizes));
+  counts.push_back(optimizerCounts(sizes.parameters));
+  return counts;
+}
+
+std::vector<StageCounts> searchStepCounts(const SearchSizes& sizes, SearchOrder order) {
+  if (order == SearchOrder::kExact) {
+    throw ConfigError("the work of selector.order=exact is not counted", "use first or second");
+  }
+  // A mixture reads every layer at both ends.
+  StepSizes lower = sizes.lower;
+  StepSizes upper = sizes.upper;
+  lower.rows_read_per_pair = 2 * lower.layers;
+  upper.rows_read_per_pair = 2 * upper.layers;
+  std::vector<StageCounts> counts = levelCounts(lower, upper);
+  if (order == SearchOrder::kSecond) {
+    counts.push_back(passCounts(stage::kVirtual, lower, PassGoal::kModel));
+  }
+  counts.push_back(passCounts(stage::kUpper, upper, PassGoal::kBoth));
+  if (order == SearchOrder::kSecond) {
+    counts.push_back(passCounts(stage::kDifference, lower, PassGoal::kSelector, 2));
+  }
+  counts.push_back(named(stage::kSelector, optimizerCounts(lower.selector_parameters)));
+  counts.push_back(named(stage::kForward, passForward(lower)));
+  counts.push_back(named(stage::kBackward, passBackward(lower, PassGoal::kModel)));
+  counts.push_back(optimizerCounts(lower.parameters));
+  return counts;
 }
 
 StageCounts totalCounts(const std::vector<StageCounts>& stages, std::string_view name) {

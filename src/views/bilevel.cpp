@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
 
@@ -47,9 +46,10 @@ Tensors byDifference(const BilevelLosses& losses, const Parameters& weights,
   }
   const double step = difference / norm;
   const Parameters plus = moved(weights, direction, step);
-  result = gradients(losses.lower(plus, selector), selector.tensors());
+  result = gradients(losses.lower(plus, selector, GradientUse::kOnce), selector.tensors());
   const Parameters minus = moved(weights, direction, -step);
-  const Tensors below = gradients(losses.lower(minus, selector), selector.tensors());
+  const Tensors below =
+      gradients(losses.lower(minus, selector, GradientUse::kOnce), selector.tensors());
   for (std::size_t i = 0; i < result.size(); ++i) {
     result[i] = (result[i] - below[i]) / (2 * step);
   }
@@ -58,8 +58,8 @@ Tensors byDifference(const BilevelLosses& losses, const Parameters& weights,
 
 Tensors byDifferentiatingTwice(const BilevelLosses& losses, const Parameters& weights,
                                const Parameters& selector, const Tensors& direction) {
-  const Tensors slope =
-      gradients(losses.lower(weights, selector), weights.tensors(), GradientUse::kAgain);
+  const Tensors slope = gradients(losses.lower(weights, selector, GradientUse::kAgain),
+                                  weights.tensors(), GradientUse::kAgain);
   at::Tensor along;
   for (std::size_t i = 0; i < slope.size(); ++i) {
     const at::Tensor part = totalSum(slope[i] * direction[i]);
@@ -90,14 +90,14 @@ SelectorGradient selectorGradient(const BilevelLosses& losses, const Parameters&
   SelectorGradient result;
   Parameters ahead;
   if (virtual_step) {
-    const at::Tensor lower = losses.lower(weights, selector);
+    const at::Tensor lower = losses.lower(weights, selector, GradientUse::kOnce);
     result.lower_loss = lower.item<double>();
     ahead = moved(weights, gradients(lower, weights.tensors()), -options.virtual_step);
   }
   const Parameters& at = virtual_step ? ahead : weights;
   Tensors inputs(selector.tensors().begin(), selector.tensors().end());
   inputs.insert(inputs.end(), at.tensors().begin(), at.tensors().end());
-  const at::Tensor upper = losses.upper(at, selector);
+  const at::Tensor upper = losses.upper(at, selector, GradientUse::kOnce);
   result.upper_loss = upper.item<double>();
   Tensors both = gradients(upper, inputs);
   const auto split = both.begin() + static_cast<std::ptrdiff_t>(selector.tensors().size());

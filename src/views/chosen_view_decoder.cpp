@@ -45,9 +45,12 @@ class ChosenViewDecoder final : public Decoder {
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
   [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
-                                       const PairBatch& batch, const at::Tensor& shares,
+                                       const PairBatch& batch, const ViewMixture& views,
                                        const Noise& noise) const override {
-    const at::Tensor z = mixViews(representPairs(layers, batch.pairs, views_, concatenate_), shares);
+    const at::Tensor z =
+        views.use == GradientUse::kOnce && !concatenate_
+            ? mixedPairs(layers, batch.pairs, views_, views.shares)
+            : mixViews(representPairs(layers, batch.pairs, views_, concatenate_), views.shares);
     return binaryCrossEntropy(predict(parameters, z, noise), batch.labels);
   }
 

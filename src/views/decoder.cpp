@@ -37,7 +37,7 @@ std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutp
 at::Tensor Decoder::mixtureScores(const Parameters&) const { return {}; }
 
 at::Tensor Decoder::mixtureLoss(const Parameters&, const LayerOutputs&, const PairBatch&,
-                                const at::Tensor&, const Noise&) const {
+                                const ViewMixture&, const Noise&) const {
   invariant(false, "this decoder does not choose among views");
   return {};
 }

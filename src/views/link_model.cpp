@@ -92,10 +92,11 @@ at::Tensor LinkModel::loss(const Parameters& parameters,
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  const PairBatch& batch, const Noise& noise,
-                                 double temperature) const {
+                                 const MixtureOptions& mixture) const {
   const LayerOutputs layers = encode(parameters, messages, noise);
-  const at::Tensor shares = selector_->shares(selector, layers, batch.pairs, temperature);
-  return decoder_->mixtureLoss(parameters, layers, batch, shares, noise);
+  const ViewMixture views{.shares = selector_->shares(selector, layers, batch.pairs, mixture),
+                          .use = mixture.use};
+  return decoder_->mixtureLoss(parameters, layers, batch, views, noise);
 }
 
 at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,

@@ -42,10 +42,10 @@ class ScoreDecoder final : public Decoder {
     return bothLosses(scores, together(scores, batch.choice), batch.labels);
   }
   [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
-                                       const PairBatch& batch, const at::Tensor& shares,
+                                       const PairBatch& batch, const ViewMixture& views,
                                        const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    return bothLosses(scores, columnSum(at::stack(scores, 0) * shares), batch.labels);
+    return bothLosses(scores, columnSum(at::stack(scores, 0) * views.shares), batch.labels);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,

@@ -9,6 +9,7 @@
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_mixture.h"
+#include "edgewise/ops/view_scores.h"
 #include "edgewise/views/decoder.h"
 #include "views/pair_representation.h"
 
@@ -79,19 +80,23 @@ ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext
            0, layout) {}
 
 at::Tensor ViewSelector::scoresOneWay(const Parameters& selector, const LayerOutputs& layers,
-                                      const std::shared_ptr<const PairIndex>& pairs) const {
-  const at::Tensor all =
-      at::cat(detail::representPairs(layers, pairs, views_, concatenate_), 0);
+                                      const std::shared_ptr<const PairIndex>& pairs,
+                                      GradientUse use) const {
+  if (use == GradientUse::kOnce && !concatenate_) {
+    return viewScores(layers, pairs, views_, mlp_.weights(selector), mlp_.biases(selector));
+  }
+  const at::Tensor all = at::cat(detail::representPairs(layers, pairs, views_, concatenate_), 0);
   return mlp_.apply(selector, all, Noise()).view({static_cast<std::int64_t>(views_.size()), -1});
 }
 
 at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& layers,
-                                const std::shared_ptr<const PairIndex>& pairs) const {
-  const at::Tensor forth = scoresOneWay(selector, layers, pairs);
+                                const std::shared_ptr<const PairIndex>& pairs,
+                                GradientUse use) const {
+  const at::Tensor forth = scoresOneWay(selector, layers, pairs, use);
   if (!both_ways_) {
     return forth;
   }
-  const at::Tensor back = scoresOneWay(selector, layers, detail::turned(*pairs));
+  const at::Tensor back = scoresOneWay(selector, layers, detail::turned(*pairs), use);
   std::vector<at::Tensor> mirrored;
   for (const LayerPair& view : views_) {
     mirrored.push_back(
@@ -102,8 +107,8 @@ at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& 
 
 at::Tensor ViewSelector::shares(const Parameters& selector, const LayerOutputs& layers,
                                 const std::shared_ptr<const PairIndex>& pairs,
-                                double temperature) const {
-  return viewSoftmax(scores(selector, layers, pairs), temperature);
+                                const MixtureOptions& options) const {
+  return viewSoftmax(scores(selector, layers, pairs, options.use), options.temperature);
 }
 
 ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& layers,

@@ -159,6 +159,24 @@ TEST(Program, MeasuresStepsAgainstTheFloor) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'cora'?"));
 }
 
+TEST(Program, MeasuresASelectorSearchingAndApplied) {
+  const Outcome outcome =
+      runProgram({"bench", "--case", "cora", "--model", "gae", "--selector", "ps2", "--set",
+                  "selector.hidden=16", "--steps", "2", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json cases = nlohmann::json::parse(outcome.out)["cases"];
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(cases[0]["work"], "search");
+  EXPECT_GT(cases[0]["stages"]["difference"]["ratio"], 0);
+  EXPECT_EQ(cases[1]["work"], "train");
+  EXPECT_EQ(cases[1]["selector"], "none");
+  EXPECT_FALSE(cases[1].contains("plain_steps"));
+  EXPECT_EQ(cases[2]["work"], "apply");
+  EXPECT_EQ(cases[2]["selector"], "ps2");
+  EXPECT_GT(cases[2]["stages"]["choose"]["ratio"], 0);
+  EXPECT_GT(cases[2]["plain_steps"], 0);
+}
+
 TEST(Program, ListsTheBuiltInRecipes) {
   const Outcome outcome = runProgram({"options", "--recipes"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -102,6 +102,37 @@ TEST(SearchTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
   }
 }
 
+class NamedStages final : public StageWatch {
+ public:
+  void ended(std::string_view stage) override { names.emplace_back(stage); }
+  std::vector<std::string> names;
+};
+
+TEST(SearchTrainer, NamesItsStagesByTheOrderOfTheSearch) {
+  for (const auto& [order, passes] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"first", {"upper"}},
+           {"second", {"virtual", "upper", "difference", "difference"}},
+           {"exact", {"virtual", "upper", "difference"}}}) {
+    SearchCase with("rotate", order);
+    const LinkModel model(with.options.model, with.options.network,
+                          NodeSide{with.dataset.features, with.dataset.node_count, false});
+    SearchTrainer trainer(model, with.dataset, with.split.training,
+                          {.trainer = {.options = with.options.training,
+                                       .seed = 5,
+                                       .edge_weights = true,
+                                       .metrics = parseMetrics("auc")},
+                           .selector = with.options.network.selector,
+                           .upper = {}});
+    TrainingState state = trainer.start();
+    NamedStages stages;
+    EXPECT_GT(trainer.step(state, trainer.batches().batch(0), stages), 0);
+    std::vector<std::string> expected = {"sample", "index"};
+    expected.insert(expected.end(), passes.begin(), passes.end());
+    expected.insert(expected.end(), {"selector", "forward", "backward", "optimizer"});
+    EXPECT_EQ(stages.names, expected) << order;
+  }
+}
+
 TEST(RunModel, SearchesAppliesAndScoresTheSameAgain) {
   for (const auto& [holdout, order] :
        {std::pair{"valid", "second"}, std::pair{"rotate", "first"}, std::pair{"rotate", "exact"}}) {

@@ -91,6 +91,62 @@ TEST(StepFloor, CountsADotProductByItsEndsAlone) {
   EXPECT_EQ(counts[4].gathered, 6 * 2 * 16 + 2 * 480 + 480);
 }
 
+// The same with a selector 4 -> 5 -> 1: 50 flops a view, of which a pair has four.
+StepSizes tinySelected() {
+  StepSizes sizes = tinyGcn();
+  sizes.decoded_layers = 2;
+  sizes.selector = {4, 5, 1};
+  sizes.selector_parameters = 31;
+  return sizes;
+}
+
+TEST(StepFloor, CountsTheChoiceOfViewsForNewPairs) {
+  const std::vector<StageCounts> counts = trainStepCounts(tinySelected());
+  ASSERT_EQ(counts.size(), 7U);
+  // Three pairs: four scores each out, two layers' rows of both ends in.
+  expectCounts(counts[2], {"choose", 3 * 4 * 50, 3 * 4 * 4, 3 * 4 * 16});
+  // A pair reads one row at each end, but gradients go to both layers.
+  expectCounts(counts[4], {"decode", 240, 216, 192});
+  EXPECT_EQ(counts[5].streamed, 1808 + 160);
+}
+
+TEST(StepFloor, CountsThePassesOfASearchStep) {
+  const StepSizes sizes = tinySelected();
+  const auto counts = searchStepCounts({sizes, sizes}, SearchOrder::kSecond);
+  ASSERT_EQ(counts.size(), 9U);
+  expectCounts(counts[0], {"sample", 0, 2 * 60, 2 * 384});
+  expectCounts(counts[1], {"index", 0, 568 + 10 * 8 + 6 * 28, 192});
+  // Forth: layers (320 flops), predictor (240) and 24 views through the selector; both layers' rows
+  // of both ends are picked; weights of 24 views out and in.
+  const StageCounts forth{"forward", 320 + 240 + 1200, 1360 + 216 + 192, 1440 + 384};
+  expectCounts(counts[6], forth);
+  // Back to the model: what training costs with both layers' gradients written and both ends' rows
+  // of both picked, and once through the selector.
+  const StageCounts back{"backward", 1120 + 1200, 1808 + 160 + 192, 1824 + 192};
+  expectCounts(counts[7], back);
+  expectCounts(counts[2], {"virtual", 1760 + 2320, 1768 + 2160, 1824 + 2016});
+  // Both gradients: the selector's weights too.
+  expectCounts(counts[3], {"upper", 1760 + 2320 + 1200, 1768 + 2160, 1824 + 2016});
+  // To the selector alone: through the predictor, to its weights, and from its last layer down to
+  // the first (10 flops a view). Twice.
+  expectCounts(counts[4], {"difference", 2 * (1760 + 240 + 24 * 60), 2 * (1768 + 192 + 192),
+                           2 * (1824 + 384)});
+  expectCounts(counts[5], {"selector", 0, 31 * 8 * 4, 0});
+  expectCounts(counts[8], {"optimizer", 0, 100 * 8 * 4, 0});
+}
+
+TEST(StepFloor, CountsTheFirstOrderWithoutAVirtualStep) {
+  const StepSizes sizes = tinySelected();
+  std::vector<std::string> names;
+  for (const StageCounts& counts : searchStepCounts({sizes, sizes}, SearchOrder::kFirst)) {
+    names.push_back(counts.stage);
+  }
+  EXPECT_THAT(names, ElementsAre("sample", "index", "upper", "selector", "forward", "backward",
+                                 "optimizer"));
+  expectFailure<ConfigError>([&] { (void)searchStepCounts({sizes, sizes}, SearchOrder::kExact); },
+                             "exact");
+}
+
 TEST(StepFloor, AddsUpTheTimesOfAllThreeKinds) {
   const StageCounts counts{.stage = "any", .flops = 100, .streamed = 30, .gathered = 8};
   EXPECT_DOUBLE_EQ(floorSeconds(counts, {.flops = 50, .streamed = 10, .gathered = 2}), 2 + 3 + 4);
@@ -152,6 +208,36 @@ TEST(StepBench, CountsViewsBySelector) {
   EXPECT_EQ(mean.decoded_layers, 2);
   EXPECT_EQ(mean.rows_read_per_pair, 4);
   EXPECT_EQ(mean.scored_per_pair, 4);
+}
+
+std::vector<std::string> timedStages(const StepMeasurement& measured) {
+  std::vector<std::string> names;
+  for (const Stage& stage : measured.stages) {
+    names.push_back(stage.name());
+    EXPECT_GT(stage.time.median, 0) << stage.name();
+    EXPECT_GT(stage.floor, 0) << stage.name();
+  }
+  return names;
+}
+
+TEST(StepBench, TimesSearchAndApplicationOfASelector) {
+  Subject subject("gae", "ps2");
+  subject.options.network.selector.layers = 3;
+  subject.options.network.selector.hidden = 12;
+  const StepMeasurement applied = measure(subject);
+  EXPECT_THAT(timedStages(applied), ElementsAre("sample", "index", "choose", "encode", "decode",
+                                                "backward", "optimizer"));
+  EXPECT_THAT(applied.sizes.selector, ElementsAre(8, 12, 12, 1));
+  EXPECT_EQ(applied.sizes.selector_parameters, (8 * 12 + 12) + (12 * 12 + 12) + (12 + 1));
+  const MachineRates machine{.product = {.shape = {}, .flops = 1e9}, .memory = 1e9};
+  for (const char* holdout : {"valid", "rotate"}) {
+    subject.options.network.selector.holdout = holdout;
+    const StepMeasurement searched = measureSearchStep(
+        {subject.dataset, subject.split.training, subject.options}, machine, kHasty);
+    EXPECT_THAT(timedStages(searched),
+                ElementsAre("sample", "index", "virtual", "upper", "difference", "selector",
+                            "forward", "backward", "optimizer"));
+  }
 }
 
 TEST(StepBench, TimesEveryStageAndTheWhole) {

@@ -73,8 +73,12 @@ class GoldenCase {
   }
 
   [[nodiscard]] BilevelLosses losses() const {
-    return {[this](const Parameters& w, const Parameters& t) { return loss(w, t, train_); },
-            [this](const Parameters& w, const Parameters& t) { return loss(w, t, upper_); }};
+    const auto on = [this](const PairBatch& batch) {
+      return [this, &batch](const Parameters& w, const Parameters& theta, GradientUse use) {
+        return loss(w, theta, batch, use);
+      };
+    };
+    return {on(train_), on(upper_)};
   }
   [[nodiscard]] const Parameters& weights() const { return weights_; }
   [[nodiscard]] const Parameters& theta() const { return theta_; }
@@ -133,15 +137,19 @@ class GoldenCase {
   }
 
   [[nodiscard]] at::Tensor loss(const Parameters& w, const Parameters& theta,
-                                const PairBatch& batch) const {
+                                const PairBatch& batch, GradientUse use) const {
     const auto weight = [&](std::size_t i) { return w[ids_[i]]; };
     const at::Tensor first = addBias(aggregate(plan_, product(features_, weight(0))), weight(1));
     const at::Tensor active = reluDropout(first, DropoutMask());
     const at::Tensor second = addBias(aggregate(plan_, product(active, weight(2))), weight(3));
     const LayerOutputs layers = {first, second};
-    const at::Tensor z = mixViews(
-        viewPairs(layers, batch.pairs, selector_->views()),
-        selector_->shares(theta, layers, batch.pairs, golden_["tau"].get<double>()));
+    const at::Tensor shares =
+        selector_->shares(theta, layers, batch.pairs,
+                          {.temperature = golden_["tau"].get<double>(), .use = use});
+    const at::Tensor z =
+        use == GradientUse::kOnce
+            ? mixedPairs(layers, batch.pairs, selector_->views(), shares)
+            : mixViews(viewPairs(layers, batch.pairs, selector_->views()), shares);
     const at::Tensor hidden = reluDropout(affine(z, weight(4), weight(5)), DropoutMask());
     return binaryCrossEntropy(affine(hidden, weight(6), weight(7)).reshape({-1}), batch.labels);
   }
@@ -167,7 +175,8 @@ TEST(SelectorGradient, LossesAndPlainGradientsEqualTheGoldenOnes) {
   ASSERT_EQ(cases.size(), 4U);
   for (const json& golden : cases) {
     const GoldenCase problem(golden);
-    const at::Tensor lower = problem.losses().lower(problem.weights(), problem.theta());
+    const at::Tensor lower =
+        problem.losses().lower(problem.weights(), problem.theta(), GradientUse::kOnce);
     EXPECT_NEAR(lower.item<double>(), golden["train_loss"].get<double>(), 1e-12);
     const auto slope = gradients(lower, problem.weights().tensors());
     EXPECT_LT(relativeError(GoldenCase::joined(slope), GoldenCase::joined(golden["d_w_train"])),
@@ -219,7 +228,8 @@ TEST(SelectorGradient, WithoutAVirtualStepItIsThePlainGradient) {
   const json cases = goldenCases();
   for (const json& golden : cases) {
     const GoldenCase problem(golden);
-    const at::Tensor upper = problem.losses().upper(problem.weights(), problem.theta());
+    const at::Tensor upper =
+        problem.losses().upper(problem.weights(), problem.theta(), GradientUse::kOnce);
     const at::Tensor want = GoldenCase::joined(gradients(upper, problem.theta().tensors()));
     for (const BilevelOptions& options :
          {BilevelOptions{.order = SearchOrder::kFirst, .virtual_step = 0.3},

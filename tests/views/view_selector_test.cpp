@@ -120,13 +120,54 @@ TEST(ViewSelector, ColdMixturesAreTheChosenView) {
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const auto index = PairIndex::make(Pairs().forth, 5);
   const ViewChoice hard = selector.choose(theta, layers, index);
-  const at::Tensor soft = selector.shares(theta, layers, index, 1e-7);
+  const at::Tensor soft = selector.shares(theta, layers, index, {.temperature = 1e-7});
   for (std::size_t pair = 0; pair < index->size(); ++pair) {
     const LayerPair best = hard->best(pair);
     if (index->pairs()[pair].src == index->pairs()[pair].dst) {
       continue;  // a view and its mirror image share the first place
     }
     EXPECT_NEAR(soft[best.source * 2 + best.target][pair].item<double>(), 1, 1e-9);
+  }
+}
+
+// The kernels of the search against the operations that can be differentiated twice.
+TEST(ViewSelector, BothWaysToMixAgreeWithTheirGradients) {
+  const std::vector<Edge> one = {makeEdge(4, 1)};
+  for (const std::size_t depth : {1U, 2U, 3U}) {
+    for (const std::int64_t mlp_layers : {1, 2, 3}) {
+      for (const std::vector<Edge>& edges : {Pairs().forth, one}) {
+        ParameterLayout layout;
+        SelectorOptions options;
+        options.layers = mlp_layers;
+        options.hidden = 24;
+        const ViewSelector selector(options, {.depth = depth, .width = 4}, layout);
+        const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+        LayerOutputs layers;
+        for (std::size_t i = 0; i < depth; ++i) {
+          layers.push_back(randomMatrix(1 + i, 6, 4).set_requires_grad(true));
+        }
+        const auto index = PairIndex::make(edges, 6);
+        const at::Tensor cotangent = randomMatrix(9, static_cast<std::int64_t>(edges.size()), 4);
+        std::vector<at::Tensor> inputs(layers.begin(), layers.end());
+        inputs.insert(inputs.end(), theta.tensors().begin(), theta.tensors().end());
+        const auto mixed = [&](GradientUse use) {
+          const at::Tensor shares =
+              selector.shares(theta, layers, index, {.temperature = 0.3, .use = use});
+          const at::Tensor z = use == GradientUse::kOnce
+                                   ? mixedPairs(layers, index, selector.views(), shares)
+                                   : mixViews(viewPairs(layers, index, selector.views()), shares);
+          std::vector<at::Tensor> result = gradients((z * cotangent).sum(), inputs);
+          result.push_back(z.detach());
+          return result;
+        };
+        const std::vector<at::Tensor> fused = mixed(GradientUse::kOnce);
+        const std::vector<at::Tensor> plain = mixed(GradientUse::kAgain);
+        for (std::size_t i = 0; i < fused.size(); ++i) {
+          const double size = std::max(1.0, plain[i].abs().max().item<double>());
+          EXPECT_LE((fused[i] - plain[i]).abs().max().item<double>(), 1e-12 * size) << i;
+        }
+      }
+    }
   }
 }
 
@@ -183,7 +224,7 @@ TEST(ViewSelector, JudgesConcatenatedPairsTheSameBothWays) {
       const auto lost = [&](const std::shared_ptr<const PairIndex>& index) {
         const PairBatch batch{index, at::ones({6}, at::kDouble)};
         return decoder->mixtureLoss(weights, layers, batch,
-                                    selector.shares(theta, layers, index, 0.5), Noise());
+                                    {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
       };
       EXPECT_NEAR(lost(forth).item<double>(), lost(back).item<double>(), 1e-12);
     }
@@ -215,7 +256,7 @@ TEST(ViewSelector, AllViewsTogetherAreTheMixture) {
       batch.choice = selector.choose(theta, layers, index);
       ASSERT_EQ(batch.choice->perPair(), 4U);
       const at::Tensor soft = decoder->mixtureLoss(
-          weights, layers, batch, selector.shares(theta, layers, index, 0.5), Noise());
+          weights, layers, batch, {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
       EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
                   soft.item<double>(), 1e-6);
     }

@@ -34,6 +34,9 @@ class Mlp {
   // x [rows, widths.front()] -> [rows, widths.back()].
   [[nodiscard]] at::Tensor apply(const Parameters& parameters, const at::Tensor& x,
                                  const Noise& noise) const;
+  // Of all layers, first to last, for operations that apply them in their own way.
+  [[nodiscard]] std::vector<at::Tensor> weights(const Parameters& parameters) const;
+  [[nodiscard]] std::vector<at::Tensor> biases(const Parameters& parameters) const;
 
  private:
   struct AffineLayer {

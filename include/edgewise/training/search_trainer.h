@@ -6,6 +6,7 @@
 
 #include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/training/stage_watch.h"
 #include "edgewise/views/bilevel.h"
 #include "edgewise/views/selector_options.h"
 
@@ -33,15 +34,34 @@ class SearchTrainer final : public Learner {
   [[nodiscard]] bool worthKeeping(std::int64_t epoch) const override {
     return epoch > setup_.selector.warmup;
   }
+
+  // One step on a batch: the selector's, then the model's. Returns the model's loss. Its stages
+  // begin with kSample, the drawing of the upper batch.
+  double step(TrainingState& state, const EdgeBatch& batch, StageWatch& stages = unwatched());
   [[nodiscard]] BatchStream& batches() { return batches_; }
+  // What the selector learns from at this step.
+  [[nodiscard]] EdgeBatch upperBatch(const TrainingState& state) const;
 
  private:
-  struct Step;
-  [[nodiscard]] Step prepare(const TrainingState& state, const EdgeBatch& batch) const;
-  // The upper level: one step of the selector.
-  void moveSelector(TrainingState& state, const BilevelLosses& losses, double rate) const;
-  [[nodiscard]] EdgeBatch upperBatch(const TrainingState& state) const;
-  [[nodiscard]] double temperatureAt(std::int64_t step) const;
+  // What a level's loss is computed from.
+  struct Level {
+    std::shared_ptr<const MessagePlan> messages;
+    PairBatch pairs;
+  };
+  struct Levels {
+    Level lower;
+    Level upper;
+  };
+  [[nodiscard]] Levels levelsOf(const EdgeBatch& batch, const EdgeBatch& upper) const;
+  // Both losses at this step; the levels must outlive them.
+  [[nodiscard]] BilevelLosses lossesOf(const TrainingState& state, const Levels& levels) const;
+  // The same for every pass of a step.
+  [[nodiscard]] Noise noiseAt(const TrainingState& state) const;
+  [[nodiscard]] BilevelOptions bilevelOptions(double rate) const;
+  // What the model's own step minimises, with the selector as it is now.
+  [[nodiscard]] at::Tensor modelLoss(const TrainingState& state, const Levels& levels,
+                                     const BilevelLosses& losses) const;
+  [[nodiscard]] double temperatureAt(const TrainingState& state) const;
 
   const LinkModel& model_;
   const TrainingEdges& training_;

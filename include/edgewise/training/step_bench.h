@@ -123,10 +123,17 @@ struct BenchSubject {
 // A step of LinkTrainer, the drawing of its batch included; full batches alone. Products count at
 // the best rate that was seen. Streams count at the rate of arrays as large as a layer's output,
 // and gathers at that of this graph's neighbours, so that small graphs are held to the speed of
-// caches. Throws ConfigError for options that cannot be trained or counted.
+// caches. Where a selector chooses views, it is one that has learned nothing: its choices cost the
+// same. Throws ConfigError for options that cannot be trained or counted.
 [[nodiscard]] StepMeasurement measureTrainStep(const BenchSubject& subject,
                                                const MachineRates& machine,
                                                const BenchEffort& effort,
                                                ProgressSink& progress = silentProgress());
+// A step of SearchTrainer likewise; only for selectors that are searched. The sizes are those of
+// the lower level.
+[[nodiscard]] StepMeasurement measureSearchStep(const BenchSubject& subject,
+                                                const MachineRates& machine,
+                                                const BenchEffort& effort,
+                                                ProgressSink& progress = silentProgress());
 
 }  // namespace edgewise

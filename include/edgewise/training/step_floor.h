@@ -8,6 +8,8 @@
 //    representation read each operand once and write their result once; biases, rectifiers,
 //    dropout, products of a pair's ends and the loss ride along with their neighbours, as in fused
 //    kernels. Weights are small and stay in caches; the optimizer alone counts them.
+//    Of a selector's hidden layers nothing is counted but products: a block of them fits in a
+//    cache, and what a gradient computes again could have been kept.
 //  - gathered: bytes of rows picked by an index: neighbours' rows, weights' rows of sparse
 //    features' entries, ends of pairs. A look-up in a table of edges is one cache line of 64 bytes.
 //
@@ -23,6 +25,7 @@
 #include "edgewise/ops/message_plan.h"
 #include "edgewise/training/batch_stream.h"
 #include "edgewise/training/run_options.h"
+#include "edgewise/views/bilevel.h"
 #include "edgewise/views/link_model.h"
 
 namespace edgewise {
@@ -53,6 +56,13 @@ struct StepSizes {
   // Widths of the predictor: input, hidden ..., 1; empty for the dot product.
   std::vector<double> predictor;
   double parameters = 0;
+
+  // Widths of the selector: input, hidden ..., 1; empty where views are not chosen by one.
+  std::vector<double> selector;
+  double selector_parameters = 0;
+  [[nodiscard]] double views() const { return layers * layers; }
+  // Pairs whose view is chosen anew at every step of training; positives keep theirs.
+  [[nodiscard]] double chosen() const { return pairs - positives; }
 };
 
 // Of a step of this model, made of these options, on one batch over these messages (not masked
@@ -72,6 +82,16 @@ struct StageCounts {
 
 // One entry a stage of LinkTrainer's step, in order, with the drawing of the batch before them.
 [[nodiscard]] std::vector<StageCounts> trainStepCounts(const StepSizes& sizes);
+
+// The sizes of a step as each level of a search sees them.
+struct SearchSizes {
+  StepSizes lower;
+  StepSizes upper;
+};
+// The same for a SearchTrainer's step. Throws ConfigError for the exact order, which differentiates
+// twice and is not counted.
+[[nodiscard]] std::vector<StageCounts> searchStepCounts(const SearchSizes& sizes,
+                                                        SearchOrder order);
 // All of them together, under this name.
 [[nodiscard]] StageCounts totalCounts(const std::vector<StageCounts>& stages,
                                       std::string_view name);

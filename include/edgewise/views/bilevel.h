@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "edgewise/nn/parameters.h"
+#include "edgewise/ops/gradients.h"
 
 namespace edgewise {
 
@@ -32,10 +33,14 @@ struct BilevelOptions {
   double difference = 0.01;
 };
 
-// Both losses as functions of (w, θ): the same batches and the same noise at every call.
+// A loss as a function of (w, θ), whose gradient will be differentiated again or not.
+using BilevelLoss = std::function<at::Tensor(const Parameters& weights, const Parameters& selector,
+                                             GradientUse use)>;
+
+// The same batches and the same noise at every call.
 struct BilevelLosses {
-  std::function<at::Tensor(const Parameters& weights, const Parameters& selector)> lower;
-  std::function<at::Tensor(const Parameters& weights, const Parameters& selector)> upper;
+  BilevelLoss lower;
+  BilevelLoss upper;
 };
 
 struct SelectorGradient {

@@ -24,12 +24,20 @@
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
 #include "edgewise/ops/pair_index.h"
+#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/pair_batch.h"
 #include "edgewise/views/selector_options.h"
 
 namespace edgewise {
+
+// How much each view of a pair counts, [views, pairs]; the loss can be differentiated through it,
+// as often as `use` says.
+struct ViewMixture {
+  at::Tensor shares;
+  GradientUse use = GradientUse::kOnce;
+};
 
 class Decoder {
  public:
@@ -57,11 +65,11 @@ class Decoder {
   [[nodiscard]] virtual std::vector<at::Tensor> logitsByView(
       const Parameters& parameters, const LayerOutputs& layers,
       const std::shared_ptr<const PairIndex>& pairs) const;
-  // What a search minimises, []: like loss(), with every view counted by its share of the pair,
-  // shares [views, pairs], through which it can be differentiated. Only where choosesViews().
+  // What a search minimises, []: like loss(), with every view counted by its share. Only where
+  // choosesViews().
   [[nodiscard]] virtual at::Tensor mixtureLoss(const Parameters& parameters,
                                                const LayerOutputs& layers, const PairBatch& batch,
-                                               const at::Tensor& shares, const Noise& noise) const;
+                                               const ViewMixture& views, const Noise& noise) const;
   // [views]: scores whose softmax is each view's share where all pairs mix views alike; else
   // undefined.
   [[nodiscard]] virtual at::Tensor mixtureScores(const Parameters& parameters) const;

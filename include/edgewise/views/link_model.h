@@ -61,7 +61,7 @@ class LinkModel {
   [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
                                       const std::shared_ptr<const MessagePlan>& messages,
                                       const PairBatch& batch, const Noise& noise,
-                                      double temperature) const;
+                                      const MixtureOptions& mixture) const;
   // The loss by the views the selector would choose now.
   [[nodiscard]] at::Tensor chosenLoss(const Parameters& parameters, const Parameters& selector,
                                       const std::shared_ptr<const MessagePlan>& messages,

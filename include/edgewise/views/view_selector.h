@@ -11,6 +11,7 @@
 #include "edgewise/nn/encoder.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
+#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/pair_index.h"
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/views/pair_batch.h"
@@ -28,6 +29,14 @@ struct SelectorContext {
   bool symmetric = true;
 };
 
+// How views are weighed. They are scored by kernels that hold no view of all pairs; where the
+// gradient will be differentiated again, by operations that can be, at nine times the memory for
+// three layers.
+struct MixtureOptions {
+  double temperature = 1;
+  GradientUse use = GradientUse::kOnce;
+};
+
 class ViewSelector {
  public:
   // Its parameters go into a layout of their own.
@@ -37,18 +46,20 @@ class ViewSelector {
   [[nodiscard]] std::span<const LayerPair> views() const { return views_; }
   // [views, pairs].
   [[nodiscard]] at::Tensor scores(const Parameters& selector, const LayerOutputs& layers,
-                                  const std::shared_ptr<const PairIndex>& pairs) const;
+                                  const std::shared_ptr<const PairIndex>& pairs,
+                                  GradientUse use = GradientUse::kOnce) const;
   // How much each view of a pair counts: softmax over its scores, [views, pairs].
   [[nodiscard]] at::Tensor shares(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
-                                  double temperature) const;
+                                  const MixtureOptions& options) const;
   // The best views of each pair by the options; of equals those first in views().
   [[nodiscard]] ViewChoice choose(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs) const;
 
  private:
   [[nodiscard]] at::Tensor scoresOneWay(const Parameters& selector, const LayerOutputs& layers,
-                                        const std::shared_ptr<const PairIndex>& pairs) const;
+                                        const std::shared_ptr<const PairIndex>& pairs,
+                                        GradientUse use) const;
 
   std::size_t depth_;
   bool concatenate_;
