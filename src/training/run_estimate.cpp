@@ -35,6 +35,8 @@ double featureBytes(const Dataset& dataset) {
                              dataset.features.columnIndices().size_bytes());
 }
 
+constexpr double kFloat = 4;
+
 // The sizes of a learned model that memory and time follow from.
 struct ModelSizes {
   double nodes = 0;
@@ -43,10 +45,19 @@ struct ModelSizes {
   double width = 0;
   double hidden = 0;
   double layers = 0;
+  // Views that a predictor looks at, and that a selector does.
   double views = 1;
+  double chosen_from = 0;
+  double selector_weights = 0;
   double parameters = 0;
-  double steps = 0;
+  double batches = 0;
 };
+
+bool scoresEveryView(const SelectorOptions& selector) {
+  const bool chooses =
+      selector.kind == "ps2" || selector.kind == "rs" || selector.kind == "oracle";
+  return selector.kind == "mean" || (chooses && selector.mix == "score");
+}
 
 ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   const ModelOptions& network = options.network;
@@ -58,7 +69,14 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden =
       network.predictor.hidden > 0 ? static_cast<double>(network.predictor.hidden) : sizes.width;
-  sizes.views = network.selector.kind == "mean" ? sizes.layers * sizes.layers : 1;
+  sizes.views = scoresEveryView(network.selector) ? sizes.layers * sizes.layers : 1;
+  if (network.selector.searches()) {
+    const auto deep = static_cast<double>(network.selector.hidden);
+    sizes.chosen_from = sizes.layers * sizes.layers;
+    sizes.selector_weights =
+        sizes.width * deep +
+        static_cast<double>(std::max<std::int64_t>(0, network.selector.layers - 2)) * deep * deep;
+  }
   const double batch = std::min(sizes.edges, static_cast<double>(training.batch_size));
   sizes.pairs = batch * static_cast<double>(1 + training.negatives);
   const bool embedding = dataset.features.empty() || network.features == "embedding";
@@ -68,34 +86,50 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   sizes.parameters = weights * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
                      (embedding ? sizes.nodes * input : 0) +
                      sizes.views * 2 * sizes.hidden * sizes.hidden;
-  const double epochs = static_cast<double>(training.epochs);
-  sizes.steps = epochs * std::ceil(sizes.edges / std::max(1.0, batch));
-  if (training.max_steps > 0) {
-    sizes.steps = std::min(sizes.steps, static_cast<double>(training.max_steps));
-  }
+  sizes.batches = std::ceil(sizes.edges / std::max(1.0, batch));
   return sizes;
 }
 
-}  // namespace
+double stepsOf(std::int64_t epochs, const ModelSizes& sizes, const TrainingOptions& training) {
+  const double steps = static_cast<double>(epochs) * sizes.batches;
+  return training.max_steps > 0 ? std::min(steps, static_cast<double>(training.max_steps)) : steps;
+}
 
-RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) {
-  const ModelSizes sizes = sizesOf(dataset, options);
-  constexpr double kFloat = 4;
+// Of one pair under all its views: the ends' gradients by layer and shares; where the gradient is
+// differentiated again, every view and what the selector makes of it.
+double selectorBytesPerPair(const ModelSizes& sizes, const SelectorOptions& selector) {
+  if (sizes.chosen_from == 0) {
+    return 0;
+  }
+  const double fused = 2 * sizes.layers * sizes.width + 8 * sizes.chosen_from;
+  const double twice =
+      8 * sizes.chosen_from * (sizes.width + static_cast<double>(selector.hidden));
+  return kFloat * (selector.order == "exact" ? twice : fused);
+}
+
+double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const ModelOptions& network) {
   // A layer keeps its sum, its output and what the next one reads; the way back holds about four
   // more at once.
-  const double norm = options.network.encoder.norm == "layer" ? 1 : 0;
+  const double norm = network.encoder.norm == "layer" ? 1 : 0;
   const double node_matrices = sizes.layers * (3 + norm) + 4;
   const double pair_matrices =
-      sizes.views * (2 + 3 * static_cast<double>(options.network.predictor.layers - 1));
-  // Values, gradients, two moments, the best epoch, and a checkpoint being written.
-  constexpr double kParameterCopies = 6;
+      sizes.views * (2 + 3 * static_cast<double>(network.predictor.layers - 1));
+  // Values, gradients, two moments, the best epoch, and a checkpoint being written; a search keeps
+  // weights of its own and moves them both ways.
+  const double copies = sizes.chosen_from > 0 ? 9 : 6;
   constexpr double kBytesPerEdge = 64;
   constexpr double kProgram = 250e6;
-  const double bytes = kProgram + node_matrices * sizes.nodes * sizes.width * kFloat +
-                       pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
-                       kParameterCopies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
-                       4 * featureBytes(dataset);
-  // Forward and backward: three times the forward products, and the sums over messages.
+  return kProgram + node_matrices * sizes.nodes * sizes.width * kFloat +
+         pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
+         selectorBytesPerPair(sizes, network.selector) * sizes.pairs +
+         copies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
+         4 * featureBytes(dataset);
+}
+
+constexpr double kProductsPerSecond = 30e9;
+
+// Forward and backward of one step without a selector.
+double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
   const double entries = dataset.features.isSparse()
                              ? static_cast<double>(dataset.features.nonzeroCount())
                              : static_cast<double>(dataset.features.values().size());
@@ -104,13 +138,39 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
                           weights * entries * sizes.width +
                           sizes.views * sizes.pairs * (sizes.width + sizes.hidden) * sizes.hidden;
   const double sums = 2 * sizes.edges * sizes.layers * sizes.width;
-  constexpr double kProductsPerSecond = 30e9;
   constexpr double kSumsPerSecond = 2e9;
   constexpr double kStepOverhead = 5e-4;
   const double cores = threadCount();
-  const double step = kStepOverhead + 3 * products / (kProductsPerSecond * cores) +
-                      2 * sums / (kSumsPerSecond * cores);
-  return {.memory_bytes = static_cast<std::uint64_t>(bytes), .seconds = step * sizes.steps};
+  // Three times the forward products, and the sums over messages.
+  return kStepOverhead + 3 * products / (kProductsPerSecond * cores) +
+         2 * sums / (kSumsPerSecond * cores);
+}
+
+// Passes over a batch in one step of the search.
+double searchPasses(const SelectorOptions& selector) {
+  return selector.order == "first" ? 2 : selector.order == "second" ? 5 : 6;
+}
+
+}  // namespace
+
+RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) {
+  const ModelSizes sizes = sizesOf(dataset, options);
+  const SelectorOptions& selector = options.network.selector;
+  const double plain = stepSeconds(sizes, dataset, options);
+  const double scoring = sizes.chosen_from * sizes.pairs * sizes.selector_weights /
+                         (kProductsPerSecond * threadCount());
+  double seconds = 0;
+  if (selector.searches()) {
+    const std::int64_t epochs = selector.joins() ? options.training.epochs : selector.epochs;
+    seconds += stepsOf(epochs, sizes, options.training) * searchPasses(selector) *
+               (plain + 3 * scoring);
+  }
+  if (!selector.joins()) {
+    seconds += stepsOf(options.training.epochs, sizes, options.training) * (plain + scoring / 2);
+  }
+  return {.memory_bytes =
+              static_cast<std::uint64_t>(memoryOf(sizes, dataset, options.network)),
+          .seconds = seconds};
 }
 
 RunEstimate estimateRun(const Dataset& dataset, const RunOptions& options) {

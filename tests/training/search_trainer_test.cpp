@@ -8,6 +8,8 @@
 
 #include "edgewise/data/planted.h"
 #include "edgewise/training/model_run.h"
+#include "edgewise/training/run_estimate.h"
+#include "edgewise/util/file.h"
 #include "support/test_support.h"
 
 namespace edgewise {
@@ -159,15 +161,105 @@ TEST(RunModel, SearchesAppliesAndScoresTheSameAgain) {
   }
 }
 
-TEST(RunModel, ControlsOfChosenViewsRun) {
-  for (const char* selector : {"rs", "jk"}) {
-    SearchCase with;
-    with.options.network.selector.kind = selector;
-    testing::TempFolder folder;
-    const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
-    EXPECT_EQ(run.views.has_value(), std::string(selector) == "rs");
-    EXPECT_EQ(run.test, evaluateModel(with.dataset, with.split, with.options, folder.path()).test);
+// One phase: what was searched is the model.
+TEST(RunModel, LearnsJointlyWithSeveralViewsAPair) {
+  for (const char* mix : {"representation", "score"}) {
+    for (const std::int64_t top : {1, 3}) {
+      SCOPED_TRACE(std::string(mix) + ", top " + std::to_string(top));
+      SearchCase with("rotate", "first");
+      with.options.network.selector.apply = "joint";
+      with.options.network.selector.mix = mix;
+      with.options.network.selector.top = top;
+      with.options.network.selector.temperature = 0.5;
+      testing::TempFolder folder;
+      const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
+      EXPECT_EQ(run.apply, "joint");
+      EXPECT_EQ(run.learning->epochs, 3);
+      EXPECT_GT(run.views->confidence_positive, 0.25);
+      EXPECT_LE(run.views->confidence_positive, 1);
+      EXPECT_EQ(run.test,
+                evaluateModel(with.dataset, with.split, with.options, folder.path()).test);
+      const FileBytes file = readFile(folder.path() / kCurvesFile);
+      const std::string_view curves = file.view();
+      EXPECT_NE(curves.find("\njoint,1,"), std::string::npos);
+      EXPECT_EQ(curves.find("\napply,"), std::string::npos);
+    }
   }
+}
+
+TEST(SearchTrainer, LeavesTheSelectorAloneWhileAllViewsCountTheSame) {
+  SearchCase with("rotate", "first");
+  with.options.network.selector.warmup = 2;
+  const LinkModel model(with.options.model, with.options.network,
+                        NodeSide{with.dataset.features, with.dataset.node_count, false});
+  SearchTrainer trainer(model, with.dataset, with.split.training,
+                        {.trainer = {.options = with.options.training,
+                                     .seed = 5,
+                                     .edge_weights = true,
+                                     .metrics = parseMetrics("auc")},
+                         .selector = with.options.network.selector,
+                         .upper = {}});
+  TrainingState state = trainer.start();
+  const at::Tensor selector = state.selector->parameters.flat().clone();
+  const at::Tensor weights = state.parameters.flat().clone();
+  trainer.step(state, trainer.batches().batch(0));
+  EXPECT_TRUE(at::equal(state.selector->parameters.flat(), selector));
+  EXPECT_FALSE(at::equal(state.parameters.flat(), weights));
+  state.epoch = 2;
+  trainer.step(state, trainer.batches().batch(0));
+  EXPECT_FALSE(at::equal(state.selector->parameters.flat(), selector));
+}
+
+// Nothing of the warm start is kept, however well it validates.
+TEST(SearchTrainer, KeepsNoEpochFromBeforeTheFirstChoice) {
+  SearchCase with("rotate", "first");
+  with.options.network.selector.warmup = 2;
+  with.options.network.selector.apply = "joint";
+  with.options.training.epochs = 3;
+  testing::TempFolder folder;
+  const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
+  EXPECT_EQ(run.learning->best_epoch, 3);
+}
+
+TEST(RunModel, ControlsOfChosenViewsRun) {
+  for (const std::string selector : {"rs", "jk", "oracle"}) {
+    for (const char* mix : {"representation", "score"}) {
+      SearchCase with;
+      with.options.network.selector.kind = selector;
+      with.options.network.selector.mix = mix;
+      testing::TempFolder folder;
+      const RunMetrics run = runModel(with.dataset, with.split, with.options, folder.path());
+      EXPECT_EQ(run.views.has_value(), selector != "jk");
+      EXPECT_EQ(run.test,
+                evaluateModel(with.dataset, with.split, with.options, folder.path()).test);
+      if (selector == "oracle") {
+        for (const auto& [name, share] : run.views->agreement) {
+          EXPECT_EQ(share, 1) << name;
+        }
+      }
+    }
+  }
+}
+
+TEST(RunEstimate, CountsTheSearch) {
+  SearchCase with;
+  const RunEstimate second = estimateModelRun(with.dataset, with.options);
+  with.options.network.selector.order = "first";
+  EXPECT_LT(estimateModelRun(with.dataset, with.options).seconds, second.seconds);
+  with.options.network.selector.order = "exact";
+  EXPECT_GT(estimateModelRun(with.dataset, with.options).memory_bytes, second.memory_bytes);
+  with.options.network.selector.kind = "none";
+  const RunEstimate plain = estimateModelRun(with.dataset, with.options);
+  EXPECT_LT(plain.seconds, second.seconds / 2);
+  EXPECT_LT(plain.memory_bytes, second.memory_bytes);
+}
+
+TEST(RunModel, RefusesAnOracleWhereNothingIsKnown) {
+  SearchCase with;
+  with.options.network.selector.kind = "oracle";
+  with.dataset.node_kinds.clear();
+  testing::expectFailure<ConfigError>([&] { checkModelRun(with.dataset, with.options); },
+                                      "nobody knows");
 }
 
 }  // namespace
