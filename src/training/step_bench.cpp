@@ -305,7 +305,9 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
 StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRates& machine,
                                   const BenchEffort& effort, ProgressSink& progress) {
   const LinkModel model = modelOf(subject);
-  const SelectorOptions& selector = subject.options.network.selector;
+  SelectorOptions selector = subject.options.network.selector;
+  // Steps that search, not those before them.
+  selector.warmup = 0;
   TrainingEdges training = subject.training;
   EdgeTable upper_edges;
   if (selector.holdout == "valid") {

@@ -17,6 +17,16 @@ constexpr double kScale = 8;
 constexpr double kPair = 8;
 constexpr double kCacheLine = 64;
 
+// Of the ways to search and apply, the paper's are counted.
+void requireCounted(const SelectorOptions& selector, bool concatenates) {
+  if (selector.mix != "representation" || selector.joins() || selector.top != 1 || concatenates) {
+    throw ConfigError(
+        "the work of a selector is counted for one view a pair, mixed as representations",
+        "set selector.mix=representation, selector.apply=finetune, selector.top=1 and "
+        "model.predictor=hadamard or dot");
+  }
+}
+
 // How the decoder looks at pairs.
 void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
   const SelectorOptions& selector = options.network.selector;
@@ -35,6 +45,7 @@ void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
   } else if (selector.kind == "none") {
     sizes.scored_per_pair = turns ? 2 : 1;
   } else if (selector.kind == "ps2") {
+    requireCounted(selector, concatenates);
     sizes.decoded_layers = sizes.layers;
   } else {
     throw ConfigError(fmt::format("the work of selector '{}' is not counted yet", selector.kind),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -178,6 +179,27 @@ TEST(TrainProgram, LearnsFromAnEdgeListOfNamesAndSpeaksInThem) {
     EXPECT_EQ(results.back()["learning"]["input"], "a learned embedding of 16");
   }
   EXPECT_NE(results[0]["test"], results[1]["test"]);
+}
+
+// Where pairs are known to need different views, a selector finds them, and it pays.
+TEST(TrainProgram, PicksTheViewsThatWerePlanted) {
+  testing::TempFolder folder;
+  const auto trained = [&](const std::string& selector) {
+    const auto out = folder.path() / selector;
+    const Outcome run =
+        runProgram({"train", "--dataset", "planted", "--model", "gae", "--selector", selector,
+                    "--recipe", "best", "--seed", "1", "--out", out.string()});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return metricsOf(out);
+  };
+  const nlohmann::json picked = trained("ps2");
+  const double best_fixed = std::max(trained("fixed:1,2")["test"]["auc"].get<double>(),
+                                     trained("fixed:2,2")["test"]["auc"].get<double>());
+  EXPECT_GT(picked["test"]["auc"].get<double>(), best_fixed + 0.02);
+  ASSERT_EQ(picked["views"]["agreement"].size(), 3U);
+  for (const auto& [name, share] : picked["views"]["agreement"].items()) {
+    EXPECT_GT(share.get<double>(), 0.8) << name;
+  }
 }
 
 TEST(TrainProgram, SaysWhatDoesNotGoTogether) {

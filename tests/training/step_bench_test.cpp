@@ -269,6 +269,22 @@ TEST(StepBench, HoldsStepsToTheRatesOfTheMachine) {
   EXPECT_NEAR(measured.whole.floor, floors, 1e-9 * floors);
 }
 
+// A warm start does other steps than those that search.
+TEST(StepBench, MeasuresTheSearchBeyondItsWarmStart) {
+  Subject subject("gae", "ps2");
+  subject.options.network.selector.warmup = 10;
+  const MachineRates machine{.product = {.shape = {}, .flops = 1e9}, .memory = 1e9};
+  const StepMeasurement searched = measureSearchStep(
+      {subject.dataset, subject.split.training, subject.options}, machine, kHasty);
+  EXPECT_THAT(timedStages(searched), ::testing::Contains("selector"));
+}
+
+TEST(StepBench, RefusesASelectorThatIsNotCounted) {
+  Subject subject("gae", "ps2");
+  subject.options.network.selector.mix = "score";
+  expectFailure<ConfigError>([&] { (void)measure(subject); }, "representations");
+}
+
 TEST(StepBench, RefusesAModelWithoutSteps) {
   expectFailure<ConfigError>([] { (void)measure(Subject("ra")); }, "ra");
 }

@@ -129,8 +129,8 @@ struct BenchSubject {
                                                const MachineRates& machine,
                                                const BenchEffort& effort,
                                                ProgressSink& progress = silentProgress());
-// A step of SearchTrainer likewise; only for selectors that are searched. The sizes are those of
-// the lower level.
+// A step of SearchTrainer likewise, after its warm start; only for selectors that are searched. The
+// sizes are those of the lower level.
 [[nodiscard]] StepMeasurement measureSearchStep(const BenchSubject& subject,
                                                 const MachineRates& machine,
                                                 const BenchEffort& effort,
