@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "edgewise/nn/node_input.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/ops/message_plan.h"
 
@@ -31,6 +32,9 @@ class Convolution {
                                          const std::shared_ptr<const MessagePlan>& messages,
                                          const TimesWeight& times) const = 0;
 };
+
+// Throws ShapeError for messages among another number of nodes.
+void requireNodes(const MessagePlan& messages, const NodeInput& input);
 
 // Where a convolution's weights go and how large they are.
 struct ConvolutionShape {

@@ -10,6 +10,7 @@
 #include "edgewise/ops/product.h"
 #include "edgewise/util/error.h"
 #include "nn/convolution.h"
+#include "nn/recommenders.h"
 
 namespace edgewise {
 namespace {
@@ -37,10 +38,7 @@ class ConvolutionStack final : public Encoder {
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const Noise& noise, std::size_t depth) const override {
     invariant(depth >= 1 && depth <= layers_.size(), "an encoder was asked for more than it has");
-    if (messages->nodeCount() != input_->nodeCount()) {
-      throw ShapeError(fmt::format("messages among {} nodes for a model of {}",
-                                   messages->nodeCount(), input_->nodeCount()));
-    }
+    detail::requireNodes(*messages, *input_);
     LayerOutputs outputs;
     const PreparedInput input = input_->prepare(parameters, noise);
     at::Tensor activated;
@@ -88,6 +86,13 @@ class ConvolutionStack final : public Encoder {
 
 }  // namespace
 
+void detail::requireNodes(const MessagePlan& messages, const NodeInput& input) {
+  if (messages.nodeCount() != input.nodeCount()) {
+    throw ShapeError(fmt::format("messages among {} nodes for a model of {}", messages.nodeCount(),
+                                 input.nodeCount()));
+  }
+}
+
 void EncoderOptions::bind(OptionSet& set) {
   set.add("model.layers", layers, {1, 5}, "layers of the encoder, K: views reach up to K hops");
   set.add("model.hidden", hidden, {1, 4096}, "width of every layer");
@@ -102,9 +107,16 @@ void EncoderOptions::bind(OptionSet& set) {
 std::unique_ptr<Encoder> makeEncoder(const std::string& kind, const EncoderOptions& options,
                                      std::shared_ptr<const NodeInput> input,
                                      ParameterLayout& layout) {
+  if (kind == "lightgcn") {
+    return detail::makeLightGcn(options, std::move(input));
+  }
+  if (kind == "ngcf") {
+    return detail::makeNgcf(options, std::move(input), layout);
+  }
   const bool gcn = kind == "gae";
   if (!gcn && kind != "sage") {
-    throw ConfigError(fmt::format("no encoder is called '{}'", kind), "known: gae, sage");
+    throw ConfigError(fmt::format("no encoder is called '{}'", kind),
+                      "known: gae, sage, lightgcn, ngcf");
   }
   auto stack =
       std::make_unique<ConvolutionStack>(gcn ? Norm::kSymmetric : Norm::kMean, options, input);

@@ -18,6 +18,16 @@ std::shared_ptr<const std::vector<std::uint32_t>> blocksOf(const CsrGraph& graph
       detail::cutIntoBlocks(graph.offsets(), kBlockWork));
 }
 
+double scaleOf(double degree, Norm norm) {
+  if (norm == Norm::kSymmetric) {
+    return 1.0 / std::sqrt(degree + 1.0);
+  }
+  if (degree <= 0) {
+    return 0.0;
+  }
+  return norm == Norm::kMean ? 1.0 / degree : 1.0 / std::sqrt(degree);
+}
+
 }  // namespace
 
 std::shared_ptr<const MessagePlan> MessagePlan::make(CsrGraph graph, Norm norm) {
@@ -63,14 +73,9 @@ void MessagePlan::scaleByDegrees() {
   }
   row_scale_.resize(nodeCount());
   for (std::size_t row = 0; row < nodeCount(); ++row) {
-    const double weight = degree(row);
-    if (norm_ == Norm::kMean) {
-      row_scale_[row] = weight > 0 ? 1.0 / weight : 0.0;
-    } else {
-      row_scale_[row] = 1.0 / std::sqrt(weight + 1.0);
-    }
+    row_scale_[row] = scaleOf(degree(row), norm_);
   }
-  if (norm_ == Norm::kSymmetric) {
+  if (norm_ != Norm::kMean) {
     column_scale_ = row_scale_;
   }
 }

@@ -25,7 +25,7 @@ using testing::sameBits;
 using testing::tensorOf;
 using testing::Tensors;
 
-constexpr std::array kNorms = {Norm::kSum, Norm::kMean, Norm::kSymmetric};
+constexpr std::array kNorms = {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen};
 constexpr std::array kDirections = {Direction::kUndirected, Direction::kDirected};
 
 // aggregate() over the plan against the dense matrix: values, first and second derivatives.

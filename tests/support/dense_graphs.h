@@ -79,6 +79,10 @@ inline at::Tensor denseOperator(const at::Tensor& adjacency, Norm norm) {
     const at::Tensor scale = at::where(degree > 0, 1 / degree, at::zeros_like(degree));
     return scale.unsqueeze(1) * adjacency;
   }
+  if (norm == Norm::kSymmetricOpen) {
+    const at::Tensor scale = at::where(degree > 0, degree.rsqrt(), at::zeros_like(degree));
+    return scale.unsqueeze(1) * adjacency * scale.unsqueeze(0);
+  }
   if (norm == Norm::kSymmetric) {
     const at::Tensor scale = (degree + 1).rsqrt();
     const at::Tensor loops = at::eye(adjacency.size(0), adjacency.options());

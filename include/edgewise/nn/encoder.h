@@ -28,6 +28,9 @@ struct EncoderOptions {
   std::string norm = "none";
   bool residual = false;
   std::string layer_output = "before";
+  // Of recommenders.
+  bool depth_zero = false;
+  bool normalise_layers = false;
   void bind(OptionSet& set);
 };
 
@@ -47,14 +50,16 @@ class Encoder {
                                             const Noise& noise, std::size_t depth) const = 0;
   // How messages are to be summed.
   [[nodiscard]] virtual Norm norm() const = 0;
-  // K.
+  // Layers that are kept: K, one more where nodes themselves are.
   [[nodiscard]] virtual std::size_t depth() const = 0;
+  // How far the first of them looks.
+  [[nodiscard]] virtual int firstHops() const { return 1; }
   // Of every layer's output.
   [[nodiscard]] virtual std::int64_t width() const = 0;
 };
 
-// "gae" (graph convolutions, Kipf and Welling) or "sage" (GraphSAGE with means). Throws ConfigError
-// for another name.
+// "gae" (graph convolutions, Kipf and Welling), "sage" (GraphSAGE with means), "lightgcn" or "ngcf".
+// Throws ConfigError for another name.
 [[nodiscard]] std::unique_ptr<Encoder> makeEncoder(const std::string& kind,
                                                    const EncoderOptions& options,
                                                    std::shared_ptr<const NodeInput> input,

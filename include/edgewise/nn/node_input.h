@@ -28,6 +28,8 @@ class PreparedInput {
  public:
   // input [nodes, width] * weight [width, out].
   [[nodiscard]] at::Tensor times(const at::Tensor& weight) const;
+  // The learned part, [nodes, embedding]; undefined where there is none.
+  [[nodiscard]] const at::Tensor& embedding() const { return embedding_; }
 
  private:
   friend class NodeInput;
@@ -45,6 +47,8 @@ class NodeInput {
 
   [[nodiscard]] std::int64_t width() const { return feature_width_ + options_.embedding; }
   [[nodiscard]] std::size_t nodeCount() const { return nodes_; }
+  // Whether nodes bring an embedding and nothing else.
+  [[nodiscard]] bool isEmbedding() const { return feature_width_ == 0; }
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
 
  private:

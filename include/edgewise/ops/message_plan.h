@@ -9,6 +9,7 @@
 //   kSum        all scales 1
 //   kMean       row_scale 1/d(r), 0 for a node without neighbours
 //   kSymmetric  self included, both scales 1/sqrt(d + 1): GCN's normalisation
+//   kSymmetricOpen  both scales 1/sqrt(d), 0 for a node without neighbours: LightGCN's
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace edgewise {
 
-enum class Norm : std::uint8_t { kSum, kMean, kSymmetric };
+enum class Norm : std::uint8_t { kSum, kMean, kSymmetric, kSymmetricOpen };
 
 class MessagePlan {
  public:

@@ -1,0 +1,149 @@
+#include "nn/recommenders.h"
+
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/dropout.h"
+#include "edgewise/ops/product.h"
+#include "edgewise/ops/rowwise.h"
+#include "edgewise/util/error.h"
+#include "nn/convolution.h"
+
+namespace edgewise::detail {
+namespace {
+
+// Layers on top of an embedding, which is itself the first output where depth zero is asked for.
+class EmbeddingEncoder : public Encoder {
+ public:
+  EmbeddingEncoder(const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
+      : options_(options), input_(std::move(input)) {
+    if (!input_->isEmbedding() || input_->width() != options_.hidden) {
+      throw ConfigError(fmt::format("a recommender starts from embeddings as wide as its layers, {}",
+                                    options_.hidden),
+                        "set model.features=embedding and model.embedding to model.hidden");
+    }
+  }
+
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise, std::size_t depth) const override {
+    invariant(depth >= 1 && depth <= this->depth(), "an encoder was asked for more than it has");
+    requireNodes(*messages, *input_);
+    at::Tensor h = input_->prepare(parameters, noise).embedding();
+    LayerOutputs outputs;
+    if (options_.depth_zero) {
+      outputs.push_back(h);
+    }
+    for (std::size_t k = 0; outputs.size() < depth; ++k) {
+      h = next(parameters, messages, h, noise, k);
+      outputs.push_back(seen(h));
+    }
+    return outputs;
+  }
+
+  [[nodiscard]] Norm norm() const override { return Norm::kSymmetricOpen; }
+  [[nodiscard]] std::size_t depth() const override {
+    return static_cast<std::size_t>(options_.layers) + (options_.depth_zero ? 1 : 0);
+  }
+  [[nodiscard]] int firstHops() const override { return options_.depth_zero ? 0 : 1; }
+  [[nodiscard]] std::int64_t width() const override { return options_.hidden; }
+
+ protected:
+  [[nodiscard]] const EncoderOptions& options() const { return options_; }
+
+ private:
+  // Layer k + 1 from layer k.
+  [[nodiscard]] virtual at::Tensor next(const Parameters& parameters,
+                                        const std::shared_ptr<const MessagePlan>& messages,
+                                        const at::Tensor& h, const Noise& noise,
+                                        std::size_t k) const = 0;
+  // A layer as whoever looks at it sees it.
+  [[nodiscard]] virtual at::Tensor seen(const at::Tensor& h) const { return h; }
+
+  EncoderOptions options_;
+  std::shared_ptr<const NodeInput> input_;
+};
+
+class LightGcn final : public EmbeddingEncoder {
+ public:
+  using EmbeddingEncoder::EmbeddingEncoder;
+
+ private:
+  [[nodiscard]] at::Tensor next(const Parameters&,
+                                const std::shared_ptr<const MessagePlan>& messages,
+                                const at::Tensor& h, const Noise&, std::size_t) const override {
+    return aggregate(messages, h);
+  }
+};
+
+class Ngcf final : public EmbeddingEncoder {
+ public:
+  Ngcf(const EncoderOptions& options, std::shared_ptr<const NodeInput> input,
+       ParameterLayout& layout)
+      : EmbeddingEncoder(options, std::move(input)) {
+    const std::int64_t width = options.hidden;
+    for (std::int64_t k = 0; k < options.layers; ++k) {
+      const auto add = [&](const char* what, std::vector<std::int64_t> shape) {
+        return layout.add(fmt::format("encoder.{}.{}", k, what), std::move(shape),
+                          Initial::glorot(width, width));
+      };
+      layers_.push_back({.sum = add("sum.weight", {width, width}),
+                         .sum_bias = add("sum.bias", {width}),
+                         .product = add("product.weight", {width, width}),
+                         .product_bias = add("product.bias", {width})});
+    }
+  }
+
+ private:
+  struct Weights {
+    ParameterId sum;
+    ParameterId sum_bias;
+    ParameterId product;
+    ParameterId product_bias;
+  };
+
+  static constexpr double kLeak = 0.2;
+
+  [[nodiscard]] at::Tensor next(const Parameters& parameters,
+                                const std::shared_ptr<const MessagePlan>& messages,
+                                const at::Tensor& h, const Noise& noise,
+                                std::size_t k) const override {
+    const Weights& layer = layers_[k];
+    const at::Tensor heard = aggregate(messages, h);
+    const at::Tensor sum =
+        affine(heard + h, parameters[layer.sum], parameters[layer.sum_bias]) +
+        affine(heard * h, parameters[layer.product], parameters[layer.product_bias]);
+    return dropout(at::leaky_relu(sum, kLeak),
+                   noise.mask(fmt::format("encoder.{}", k), options().dropout));
+  }
+
+  [[nodiscard]] at::Tensor seen(const at::Tensor& h) const override {
+    if (!options().normalise_layers) {
+      return h;
+    }
+    constexpr double kShortest = 1e-12;
+    const at::Tensor length = at::clamp_min(at::sqrt(rowSum(h * h)), kShortest);
+    return h / expandColumns(length, h.size(1));
+  }
+
+  std::vector<Weights> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoder> makeLightGcn(const EncoderOptions& options,
+                                      std::shared_ptr<const NodeInput> input) {
+  return std::make_unique<LightGcn>(options, std::move(input));
+}
+
+std::unique_ptr<Encoder> makeNgcf(const EncoderOptions& options,
+                                  std::shared_ptr<const NodeInput> input, ParameterLayout& layout) {
+  return std::make_unique<Ngcf>(options, std::move(input), layout);
+}
+
+}  // namespace edgewise::detail

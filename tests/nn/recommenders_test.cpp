@@ -1,0 +1,170 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "edgewise/nn/encoder.h"
+#include "support/dense_graphs.h"
+#include "support/dense_models.h"
+#include "support/tensors.h"
+#include "support/test_support.h"
+
+namespace edgewise {
+namespace {
+
+using nlohmann::json;
+using testing::denseAdjacency;
+using testing::denseOperator;
+using testing::EdgeCase;
+using testing::expectFailure;
+using testing::expectGolden;
+using testing::expectSameBitsForThreads;
+using testing::expectSameDerivatives;
+using testing::NamedParameters;
+using testing::tensorOf;
+using testing::Tensors;
+
+// A recommender over `nodes` embeddings.
+struct Built {
+  Built(const std::string& kind, const EncoderOptions& options, std::size_t nodes) {
+    const auto input = std::make_shared<const NodeInput>(
+        FeatureMatrix(), nodes, NodeInputOptions{.embedding = options.hidden}, layout);
+    encoder = makeEncoder(kind, options, input, layout);
+  }
+  ParameterLayout layout;
+  std::unique_ptr<Encoder> encoder;
+};
+
+json goldenRecommenders() {
+  return json::parse(std::ifstream(testing::testFile("golden/recommenders.json")));
+}
+
+EdgeCase graphOf(const json& golden) {
+  const std::uint32_t users = golden["users"];
+  EdgeCase graph{.nodes = users + golden["items"].get<std::size_t>(), .edges = {}};
+  for (const auto& pair : golden["interactions"]) {
+    graph.edges.push_back(makeEdge(pair[0], users + pair[1].get<std::uint32_t>()));
+  }
+  return graph;
+}
+
+void fill(Parameters& parameters, const ParameterLayout& layout, const std::string& name,
+          const at::Tensor& values) {
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    if (entry.name == name) {
+      parameters.flat().narrow(0, entry.offset, entry.size).copy_(values.reshape({-1}));
+      return;
+    }
+  }
+  FAIL() << "no parameter is called " << name;
+}
+
+TEST(LightGcn, EqualsTheGoldenLayersAndTheirMean) {
+  const json cases = goldenRecommenders();
+  ASSERT_FALSE(cases.empty());
+  for (const json& golden : cases) {
+    const EdgeCase graph = graphOf(golden);
+    const auto layers = static_cast<std::int64_t>(golden["lightgcn_layers"].size());
+    const Built built("lightgcn",
+                      {.layers = layers - 1,
+                       .hidden = tensorOf(golden["embedding"]).size(1),
+                       .depth_zero = true},
+                      graph.nodes);
+    EXPECT_EQ(built.encoder->firstHops(), 0);
+    Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
+    fill(parameters, built.layout, "input.embedding", tensorOf(golden["embedding"]));
+    const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
+    const LayerOutputs outputs =
+        built.encoder->encode(parameters, plan, Noise(), built.encoder->depth());
+    ASSERT_EQ(outputs.size(), golden["lightgcn_layers"].size());
+    at::Tensor mean = at::zeros_like(outputs[0]);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      expectGolden(outputs[k], tensorOf(golden["lightgcn_layers"][k]));
+      mean = mean + outputs[k] / static_cast<double>(layers);
+    }
+    expectGolden(mean, tensorOf(golden["lightgcn_mean"]));
+  }
+}
+
+TEST(Ngcf, EqualsTheGoldenLayers) {
+  for (const json& golden : goldenRecommenders()) {
+    const json& ngcf = golden["ngcf"];
+    const EdgeCase graph = graphOf(golden);
+    const at::Tensor embedding = tensorOf(golden["embedding"]);
+    const std::size_t count = ngcf["w1"].size();
+    const Built built("ngcf",
+                      {.layers = static_cast<std::int64_t>(count),
+                       .hidden = embedding.size(1),
+                       .dropout = 0,
+                       .depth_zero = true},
+                      graph.nodes);
+    Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
+    fill(parameters, built.layout, "input.embedding", embedding);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::string layer = "encoder." + std::to_string(k);
+      fill(parameters, built.layout, layer + ".sum.weight", tensorOf(ngcf["w1"][k]));
+      fill(parameters, built.layout, layer + ".sum.bias", tensorOf(ngcf["b1"][k]));
+      fill(parameters, built.layout, layer + ".product.weight", tensorOf(ngcf["w2"][k]));
+      fill(parameters, built.layout, layer + ".product.bias", tensorOf(ngcf["b2"][k]));
+    }
+    const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
+    const LayerOutputs outputs =
+        built.encoder->encode(parameters, plan, Noise(), built.encoder->depth());
+    // The golden layers may leave the embedding itself out.
+    const std::size_t first = outputs.size() - ngcf["layers"].size();
+    ASSERT_LE(first, 1U);
+    for (std::size_t k = first; k < outputs.size(); ++k) {
+      expectGolden(outputs[k], tensorOf(ngcf["layers"][k - first]));
+    }
+  }
+}
+
+// Both against dense operations with first and second derivatives, on a graph with a lonely user.
+TEST(Recommenders, EqualDenseComputationsWithTheirDerivatives) {
+  const EdgeCase graph{.nodes = 7,
+                       .edges = {makeEdge(0, 4), makeEdge(0, 5), makeEdge(1, 4), makeEdge(1, 6)}};
+  const at::Tensor adjacency = denseOperator(denseAdjacency(graph), Norm::kSymmetricOpen);
+  for (const bool light : {true, false}) {
+    const Built built(light ? "lightgcn" : "ngcf",
+                      {.layers = 2, .hidden = 3, .dropout = 0, .normalise_layers = !light}, 7);
+    const NamedParameters parameters(built.layout, 5);
+    const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
+    const auto dense = [&](const Tensors&) {
+      at::Tensor h = parameters["input.embedding"];
+      Tensors outputs;
+      for (const std::string layer : {"encoder.0", "encoder.1"}) {
+        const at::Tensor heard = adjacency.matmul(h);
+        if (light) {
+          h = heard;
+          outputs.push_back(h);
+          continue;
+        }
+        const at::Tensor sum = (heard + h).matmul(parameters[layer + ".sum.weight"]) +
+                               parameters[layer + ".sum.bias"] +
+                               (heard * h).matmul(parameters[layer + ".product.weight"]) +
+                               parameters[layer + ".product.bias"];
+        h = at::where(sum > 0, sum, 0.2 * sum);
+        outputs.push_back(h / h.norm(2, 1, true));
+      }
+      return outputs;
+    };
+    expectSameDerivatives(
+        [&](const Tensors&) {
+          return built.encoder->encode(parameters.values(), plan, Noise(), 2);
+        },
+        dense, parameters.leaves());
+  }
+}
+
+TEST(Recommenders, StartFromEmbeddingsAsWideAsTheirLayers) {
+  ParameterLayout layout;
+  const auto input = std::make_shared<const NodeInput>(FeatureMatrix(), 7,
+                                                       NodeInputOptions{.embedding = 5}, layout);
+  for (const char* kind : {"lightgcn", "ngcf"}) {
+    expectFailure<ConfigError>(
+        [&] { std::ignore = makeEncoder(kind, {.layers = 2, .hidden = 4}, input, layout); },
+        "as wide as its layers");
+  }
+}
+
+}  // namespace
+}  // namespace edgewise
