@@ -37,6 +37,12 @@ std::string viewText(const Explanation& explanation) {
     return fmt::format("{} around one end, {} around the other, averaged over both ways",
                        hopsText(views.front().view.source), hopsText(views.front().view.target));
   }
+  if (explanation.selector == "ps2") {
+    const auto used =
+        std::ranges::count_if(views, [](const ViewShare& share) { return share.weight > 0; });
+    return fmt::format("{} of {} views, weighted for this pair by the selector", used,
+                       views.size());
+  }
   return fmt::format("all {} views, {}", views.size(),
                      explanation.selector == "mean" ? "averaged"
                                                     : "mixed in the same learned "

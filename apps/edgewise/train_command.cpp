@@ -416,7 +416,7 @@ void addTrainCommand(CLI::App& program, Session& session) {
       ->add_option(
           "--selector", arguments->selector,
           "views of a pair that a learned model looks at: none, fixed:I,J, mean, jk, rs or "
-          "ps2 (each pair its own)")
+          "ps2 (each pair its own), oracle (generated data: the view known to serve)")
       ->option_text("NAME");
   command
       ->add_option("--recipe", arguments->recipe,

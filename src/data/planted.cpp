@@ -225,8 +225,9 @@ class PlantedBuilder {
       offsets.push_back(columns.size());
     }
     std::vector<float> ones(columns.size(), 1.0F);
-    return FeatureMatrix::sparse(communities_ * kWordsPerCommunity + kMarkedKinds * kMarkWords + kCommonWords,
-                                 std::move(offsets), std::move(columns), std::move(ones));
+    return FeatureMatrix::sparse(
+        communities_ * kWordsPerCommunity + kMarkedKinds * kMarkWords + kCommonWords,
+        std::move(offsets), std::move(columns), std::move(ones));
   }
 
   PlantedOptions options_;

@@ -23,9 +23,10 @@ class EmbeddingEncoder : public Encoder {
   EmbeddingEncoder(const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
       : options_(options), input_(std::move(input)) {
     if (!input_->isEmbedding() || input_->width() != options_.hidden) {
-      throw ConfigError(fmt::format("a recommender starts from embeddings as wide as its layers, {}",
-                                    options_.hidden),
-                        "set model.features=embedding and model.embedding to model.hidden");
+      throw ConfigError(
+          fmt::format("a recommender starts from embeddings as wide as its layers, {}",
+                      options_.hidden),
+          "set model.features=embedding and model.embedding to model.hidden");
     }
   }
 

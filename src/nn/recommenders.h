@@ -8,7 +8,8 @@
 
 namespace edgewise::detail {
 
-// h^k = L h^(k-1), L the symmetric normalised adjacency without self-loops: nothing but propagation.
+// h^k = L h^(k-1), L the symmetric normalised adjacency without self-loops: nothing but
+// propagation.
 [[nodiscard]] std::unique_ptr<Encoder> makeLightGcn(const EncoderOptions& options,
                                                     std::shared_ptr<const NodeInput> input);
 

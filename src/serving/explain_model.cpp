@@ -55,7 +55,10 @@ class ModelExplainer {
     told_.score = scorer_.score(pairs_, silentProgress()).front();
     told_.probability = 1 / (1 + std::exp(-told_.score));
     if (chooser_) {
-      told_.view = hopsOf(scorer_.viewsOf(pairs_)->best(0));
+      choice_ = scorer_.viewsOf(pairs_);
+      if (choice_->perPair() == 1) {
+        told_.view = hopsOf(choice_->best(0));
+      }
     }
     told_.views = shares();
     if (told_.views.size() == 1) {
@@ -92,9 +95,23 @@ class ModelExplainer {
     const ViewSelector& selector = *model_.selector();
     const LayerOutputs layers = model_.encode(weights_.search, plan_, Noise());
     const auto index = PairIndex::make(pairs_, model_.nodeCount());
-    const at::Tensor scores =
-        selector.scores(weights_.selector, layers, index);
-    return softShares(selector.views(), scores, options_.network.selector.temperature);
+    const at::Tensor scores = selector.scores(weights_.selector, layers, index);
+    std::vector<ViewShare> shares =
+        softShares(selector.views(), scores, options_.network.selector.temperature);
+    return told_.view ? shares : usedShares(std::move(shares));
+  }
+
+  // Where several views count, what each counts for in the score; the others for nothing.
+  [[nodiscard]] std::vector<ViewShare> usedShares(std::vector<ViewShare> shares) const {
+    for (ViewShare& share : shares) {
+      share.weight = 0;
+      for (std::size_t rank = 0; rank < choice_->perPair(); ++rank) {
+        if (hopsOf(choice_->views(0)[rank]) == share.view) {
+          share.weight = static_cast<double>(choice_->weights(0)[rank]);
+        }
+      }
+    }
+    return shares;
   }
 
   // All the weight on one view, for a reason that lies not in the pair.
@@ -138,8 +155,10 @@ class ModelExplainer {
     }
     HopPair furthest;
     for (const ViewShare& share : told_.views) {
-      furthest.source = std::max(furthest.source, share.view.source);
-      furthest.target = std::max(furthest.target, share.view.target);
+      if (share.weight > 0) {
+        furthest.source = std::max(furthest.source, share.view.source);
+        furthest.target = std::max(furthest.target, share.view.target);
+      }
     }
     return furthest;
   }
@@ -170,6 +189,7 @@ class ModelExplainer {
   LinkModel model_;
   ModelWeights weights_;
   std::shared_ptr<const ViewChooser> chooser_;
+  ViewChoice choice_;
   std::shared_ptr<const MessagePlan> plan_;
   ModelScorer scorer_;
 };

@@ -16,12 +16,24 @@ PairSpace spaceOf(const Dataset& dataset, const CandidateNodes& candidates) {
           .users = dataset.bipartite ? dataset.bipartite->users : 0};
 }
 
+// Validation edges stay unknown even where they carry messages: a leak shows in messages alone.
 EdgeSet knownEdges(const Dataset& dataset, const TrainingEdges& training,
                    const CandidateNodes& candidates) {
-  EdgeSet known =
-      EdgeSet::fromEdges(candidates.among(training.message.table.edges), dataset.direction);
+  const EdgeSet valid = EdgeSet::fromEdges(training.valid.positive.edges, dataset.direction);
+  std::vector<Edge> messages = training.message.table.edges;
+  std::erase_if(messages, [&](const Edge& edge) { return valid.contains(edge); });
+  EdgeSet known = EdgeSet::fromEdges(candidates.among(messages), dataset.direction);
   known.insertAll(candidates.among(training.supervision.table.edges));
   return known;
+}
+
+BatchOptions fitted(BatchOptions options, std::size_t edges) {
+  constexpr std::size_t kFewestBatches = 3;
+  if (options.hidden) {
+    options.batch_size = std::clamp<std::size_t>((edges + kFewestBatches - 1) / kFewestBatches, 1,
+                                                 options.batch_size);
+  }
+  return options;
 }
 
 }  // namespace
@@ -29,7 +41,7 @@ EdgeSet knownEdges(const Dataset& dataset, const TrainingEdges& training,
 BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
                          const BatchOptions& options, std::uint64_t seed)
     : supervision_(training.supervision.table.edges),
-      options_(options),
+      options_(fitted(options, supervision_.size())),
       seed_(seed),
       candidates_(dataset, supervision_),
       known_(knownEdges(dataset, training, candidates_)),

@@ -106,7 +106,8 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   state.curve.push_back(std::move(point));
   task.remark(fmt::format("loss {:.4f}, valid {} {:.4f} (best {:.4f})", loss, options_.select_by,
                           value, state.best.defined() ? state.best_value : value));
-  const bool tired = options_.patience > 0 && state.best.defined() && epoch + 1 - state.best_epoch >= options_.patience;
+  const bool tired = options_.patience > 0 && state.best.defined() &&
+                     epoch + 1 - state.best_epoch >= options_.patience;
   state.finished = last || tired;
 }
 

@@ -54,8 +54,7 @@ struct ModelSizes {
 };
 
 bool scoresEveryView(const SelectorOptions& selector) {
-  const bool chooses =
-      selector.kind == "ps2" || selector.kind == "rs" || selector.kind == "oracle";
+  const bool chooses = selector.kind == "ps2" || selector.kind == "rs" || selector.kind == "oracle";
   return selector.kind == "mean" || (chooses && selector.mix == "score");
 }
 
@@ -102,8 +101,7 @@ double selectorBytesPerPair(const ModelSizes& sizes, const SelectorOptions& sele
     return 0;
   }
   const double fused = 2 * sizes.layers * sizes.width + 8 * sizes.chosen_from;
-  const double twice =
-      8 * sizes.chosen_from * (sizes.width + static_cast<double>(selector.hidden));
+  const double twice = 8 * sizes.chosen_from * (sizes.width + static_cast<double>(selector.hidden));
   return kFloat * (selector.order == "exact" ? twice : fused);
 }
 
@@ -162,14 +160,13 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
   double seconds = 0;
   if (selector.searches()) {
     const std::int64_t epochs = selector.joins() ? options.training.epochs : selector.epochs;
-    seconds += stepsOf(epochs, sizes, options.training) * searchPasses(selector) *
-               (plain + 3 * scoring);
+    seconds +=
+        stepsOf(epochs, sizes, options.training) * searchPasses(selector) * (plain + 3 * scoring);
   }
   if (!selector.joins()) {
     seconds += stepsOf(options.training.epochs, sizes, options.training) * (plain + scoring / 2);
   }
-  return {.memory_bytes =
-              static_cast<std::uint64_t>(memoryOf(sizes, dataset, options.network)),
+  return {.memory_bytes = static_cast<std::uint64_t>(memoryOf(sizes, dataset, options.network)),
           .seconds = seconds};
 }
 

@@ -16,9 +16,11 @@
 namespace edgewise {
 namespace {
 
-BatchOptions batchOptions(const TrainingOptions& options) {
+BatchOptions batchOptions(const SearchSetup& setup) {
+  const TrainingOptions& options = setup.trainer.options;
   return {.batch_size = static_cast<std::size_t>(options.batch_size),
-          .negatives_per_positive = static_cast<std::size_t>(options.negatives)};
+          .negatives_per_positive = static_cast<std::size_t>(options.negatives),
+          .hidden = options.mask_targets || setup.upper.empty()};
 }
 
 // Training edges as the upper level sees them.
@@ -58,6 +60,14 @@ SelectorGradient watchedGradient(const BilevelLosses& losses, const TrainingStat
   return slope;
 }
 
+void requireFinite(const SelectorGradient& slope, std::int64_t step) {
+  if (!std::isfinite(slope.upper_loss) || !std::isfinite(gradientNorm(slope.gradient))) {
+    throw Error(fmt::format("the search diverged at step {}: loss {} on held-out edges", step,
+                            slope.upper_loss),
+                "lower selector.lr, or raise selector.tau", ExitCode::kFailure);
+  }
+}
+
 constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
 
 // Scores divided by this are all the same.
@@ -70,8 +80,8 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
     : model_(model),
       training_(training),
       setup_(std::move(setup)),
-      batches_(dataset, training, batchOptions(setup_.trainer.options), setup_.trainer.seed),
-      upper_(dataset, upperEdges(training, setup_.upper), batchOptions(setup_.trainer.options),
+      batches_(dataset, training, batchOptions(setup_), setup_.trainer.seed),
+      upper_(dataset, upperEdges(training, setup_.upper), batchOptions(setup_),
              setup_.trainer.seed ^ kUpperSeed),
       messages_(planMessages(model, dataset, training.message, setup_.trainer.edge_weights)),
       valid_messages_(training.revealed_at_valid.table.empty()
@@ -107,11 +117,11 @@ void SearchTrainer::run(TrainingState& state, const SaveState& save, ProgressSin
 }
 
 double SearchTrainer::temperatureAt(const TrainingState& state) const {
-  if (!worthKeeping(state.epoch + 1)) {
+  if (warmingUp(state)) {
     return kAllViewsAlike;
   }
-  const double start = setup_.selector.temperature_start;
   const double end = setup_.selector.temperature;
+  const double start = orElse(setup_.selector.temperature_start, end);
   const std::int64_t warm =
       setup_.selector.warmup * static_cast<std::int64_t>(batches_.batchesPerEpoch());
   const std::int64_t total = plannedSteps(setup_.trainer.options, batches_) - warm;
@@ -140,9 +150,16 @@ SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
     hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
   }
   const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
+  // The model's own step may look at what only the selector learns from.
+  const bool own = rotating && setup_.selector.joins();
+  const auto model_messages = !own ? messages
+                              : setup_.trainer.options.mask_targets
+                                  ? messages_->without(batch.positive)
+                                  : messages_;
   return {.lower = {messages, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
           .upper = {rotating ? messages : messages_,
-                    PairBatch::make(upper.positive, upper.negative, model_.nodeCount())}};
+                    PairBatch::make(upper.positive, upper.negative, model_.nodeCount())},
+          .model_messages = model_messages};
 }
 
 Noise SearchTrainer::noiseAt(const TrainingState& state) const {
@@ -169,8 +186,8 @@ BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
 at::Tensor SearchTrainer::modelLoss(const TrainingState& state, const Levels& levels,
                                     const BilevelLosses& losses) const {
   const Parameters& selector = state.selector->parameters;
-  if (setup_.selector.joins() && worthKeeping(state.epoch + 1)) {
-    return model_.chosenLoss(state.parameters, selector, levels.lower.messages, levels.lower.pairs,
+  if (setup_.selector.joins() && !warmingUp(state)) {
+    return model_.chosenLoss(state.parameters, selector, levels.model_messages, levels.lower.pairs,
                              noiseAt(state));
   }
   return losses.lower(state.parameters, selector, GradientUse::kOnce);
@@ -184,9 +201,10 @@ double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWa
   stages.ended(stage::kIndex);
   const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
   const BilevelLosses losses = lossesOf(state, levels);
-  if (worthKeeping(state.epoch + 1)) {
+  if (!warmingUp(state)) {
     SelectorState& selector = *state.selector;
     const SelectorGradient slope = watchedGradient(losses, state, bilevelOptions(rate), stages);
+    requireFinite(slope, state.steps);
     selector.adam.step(selector.parameters, slope.gradient,
                        orElse(setup_.selector.learning_rate, rate));
     stages.ended(stage::kSelector);

@@ -75,6 +75,7 @@ class TrainStep {
         full_(std::max<std::size_t>(1, trainer.batches().supervisionCount() / batch_size)) {}
 
   void run(StageWatch& stages) {
+    state_.batch = static_cast<std::int64_t>(next_);
     const EdgeBatch batch = trainer_.batches().batch(next_);
     stages.ended(stage::kSample);
     trainer_.step(state_, batch, stages);
@@ -286,8 +287,13 @@ MachineRates measureMachine(const BenchEffort& effort) {
 StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
                                  const BenchEffort& effort, ProgressSink& progress) {
   const LinkModel model = modelOf(subject);
+  if (model.decoder().choosesViews() && model.selector() == nullptr) {
+    throw ConfigError(fmt::format("the work of selector '{}' is not counted",
+                                  subject.options.network.selector.kind),
+                      "use none, fixed:I,J, mean or ps2");
+  }
   TrainerSetup setup = setupOf(subject);
-  if (model.decoder().choosesViews()) {
+  if (model.selector() != nullptr) {
     setup.chooser = makeSelectorChooser(model, Parameters::initial(model.layout(), setup.seed),
                                         Parameters::initial(model.selectorLayout(), setup.seed));
   }

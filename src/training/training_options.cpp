@@ -19,8 +19,10 @@ void TrainingOptions::bind(OptionSet& set) {
           "stop after this many epochs without a better validation; 0: never");
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
   set.add("training.negatives", negatives, {1, 1000}, "negatives drawn for each positive");
-  set.add("training.mask_targets", mask_targets,
-          "take a batch's own edges out of the message graph of its step");
+  set.add(
+      "training.mask_targets", mask_targets,
+      "take a batch's own edges out of the message graph of its step; batches then hold a third "
+      "of all edges at most");
   set.add("training.select_by", select_by,
           "metric whose best validation decides which epoch is kept; auto: the first one reported");
   set.add("training.max_steps", max_steps, {0, std::int64_t{1} << 40},

@@ -32,15 +32,6 @@ class ChosenViewDecoder final : public Decoder {
                                   const ViewChoice& choice) const override {
     return score(parameters, layers, pairs, choice, Noise());
   }
-  [[nodiscard]] std::vector<at::Tensor> logitsByView(
-      const Parameters& parameters, const LayerOutputs& layers,
-      const std::shared_ptr<const PairIndex>& pairs) const override {
-    std::vector<at::Tensor> scores;
-    for (const at::Tensor& z : representPairs(layers, pairs, views_, concatenate_)) {
-      scores.push_back(predict(parameters, z, Noise()));
-    }
-    return scores;
-  }
   [[nodiscard]] bool choosesViews() const override { return true; }
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }

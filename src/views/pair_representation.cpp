@@ -39,9 +39,8 @@ at::Tensor concatenateChosen(std::span<const at::Tensor> layers, const PairIndex
   }
   const at::Tensor stacked = at::cat(at::TensorList(layers.data(), layers.size()), 0);
   const auto ends = PairIndex::make(rows, pairs.nodeCount() * layers.size());
-  return at::cat({gatherEnd(stacked, ends, PairEnd::kSource),
-                  gatherEnd(stacked, ends, PairEnd::kTarget)},
-                 1);
+  return at::cat(
+      {gatherEnd(stacked, ends, PairEnd::kSource), gatherEnd(stacked, ends, PairEnd::kTarget)}, 1);
 }
 
 }  // namespace
@@ -83,8 +82,8 @@ at::Tensor representTurned(std::span<const at::Tensor> layers,
 }
 
 at::Tensor representChosen(std::span<const at::Tensor> layers,
-                           const std::shared_ptr<const PairIndex>& pairs,
-                           const ViewChoices& choice, bool concatenate) {
+                           const std::shared_ptr<const PairIndex>& pairs, const ViewChoices& choice,
+                           bool concatenate) {
   at::Tensor sum;
   for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
     const std::vector<LayerPair> views = viewsOfRank(choice, rank);

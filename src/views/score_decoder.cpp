@@ -69,8 +69,8 @@ class ScoreDecoder final : public Decoder {
   };
 
   // Each view's own loss and that of all together, by their shares.
-  [[nodiscard]] at::Tensor bothLosses(std::span<const at::Tensor> scores, const at::Tensor& together,
-                                      const at::Tensor& labels) const {
+  [[nodiscard]] at::Tensor bothLosses(std::span<const at::Tensor> scores,
+                                      const at::Tensor& together, const at::Tensor& labels) const {
     at::Tensor each;
     for (std::size_t i = 0; i < scores.size() && view_loss_ > 0; ++i) {
       const at::Tensor one = binaryCrossEntropy(scores[i], labels);

@@ -16,9 +16,10 @@ void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.layers", layers, {1, 4}, "ps2: layers of the selector's MLP");
   set.add("selector.hidden", hidden, {1, 4096}, "ps2: its width, D");
   set.add("selector.tau", temperature, {1e-4, 100.0},
-          "ps2: temperature of the softmax over views while searching");
-  set.add("selector.tau_start", temperature_start, {1e-4, 100.0},
-          "ps2: its value at the first step, from where it falls geometrically to selector.tau");
+          "ps2: temperature of the softmax over views, in the search and where several are used");
+  set.add("selector.tau_start", temperature_start, {-1.0, 100.0},
+          "ps2: its value at the first step, from where it goes geometrically to selector.tau; -1: "
+          "the same");
   set.add("selector.order", order, {"first", "second", "exact"},
           "ps2: without the second-order term, by finite difference, or by differentiating twice");
   set.add("selector.epsilon", difference, {1e-8, 1.0},
@@ -26,7 +27,7 @@ void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.xi", virtual_step, {-1.0, 10.0}, "ps2: size of the virtual step; -1: the lr");
   set.add("selector.lr", learning_rate, {-1.0, 10.0}, "ps2: the selector's lr; -1: the model's");
   set.add("selector.beta1", beta1, {0.0, 0.999}, "ps2: first beta of the selector's Adam");
-  set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search");
+  set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search, unless joint");
   set.add("selector.warmup", warmup, {0, 1'000'000},
           "ps2: epochs at the start of the search in which all views count the same");
   set.add("selector.holdout", holdout, {"valid", "rotate"},
@@ -34,7 +35,7 @@ void SelectorOptions::bind(OptionSet& set) {
           "turn, taken out of the messages meanwhile");
   set.add("selector.apply", apply, {"finetune", "scratch", "joint"},
           "ps2: train with the chosen views from the search's weights, from new ones, or while "
-          "searching");
+          "searching (joint: training.epochs and training.lr are those of all)");
   set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
   set.add("selector.top", top, {1, 25},
           "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone");

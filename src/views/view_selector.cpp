@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_mixture.h"
@@ -28,18 +27,30 @@ std::vector<std::int64_t> widthsOf(const SelectorOptions& options, std::int64_t 
 // Picks the best views of one pair after another.
 class BestViews {
  public:
-  BestViews(std::span<const LayerPair> views, std::size_t top, double temperature)
-      : views_(views), temperature_(temperature), places_(views.size()), chosen_(top),
+  // Of all views of `depth` layers.
+  BestViews(std::span<const LayerPair> views, std::size_t depth, std::size_t top,
+            double temperature)
+      : views_(views),
+        depth_(depth),
+        temperature_(temperature),
+        places_(views.size()),
+        order_(views.size()),
+        chosen_(top),
         weights_(top) {}
 
-  // `scores` are those of the pair, `stride` apart.
-  void add(const double* scores, std::size_t stride, ViewChoices& choices) {
+  // `scores` are those of the pair, `stride` apart. Of equals the earlier view comes first, or with
+  // `mirrored` the one whose mirror image is: (u, v) and (v, u) then choose alike.
+  void add(const double* scores, std::size_t stride, bool mirrored, ViewChoices& choices) {
     const auto scoreAt = [&](std::size_t place) { return scores[place * stride]; };
-    std::iota(places_.begin(), places_.end(), std::size_t{0});
+    for (std::size_t place = 0; place < places_.size(); ++place) {
+      const std::size_t mirror = place % depth_ * depth_ + place / depth_;
+      places_[place] = place;
+      order_[place] = mirrored ? mirror : place;
+    }
     std::ranges::partial_sort(
         places_, places_.begin() + static_cast<std::ptrdiff_t>(chosen_.size()),
         [&](std::size_t a, std::size_t b) {
-          return scoreAt(a) != scoreAt(b) ? scoreAt(a) > scoreAt(b) : a < b;
+          return scoreAt(a) != scoreAt(b) ? scoreAt(a) > scoreAt(b) : order_[a] < order_[b];
         });
     double all = 0;
     double used = 0;
@@ -60,8 +71,10 @@ class BestViews {
 
  private:
   std::span<const LayerPair> views_;
+  std::size_t depth_;
   double temperature_;
   std::vector<std::size_t> places_;
+  std::vector<std::size_t> order_;
   std::vector<LayerPair> chosen_;
   std::vector<float> weights_;
 };
@@ -72,6 +85,7 @@ ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext
                            ParameterLayout& layout)
     : depth_(context.depth),
       concatenate_(context.concatenate),
+      symmetric_(context.symmetric),
       both_ways_(context.concatenate && context.symmetric),
       top_(std::min(static_cast<std::size_t>(options.top), context.depth * context.depth)),
       temperature_(options.temperature),
@@ -116,9 +130,11 @@ ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& 
   const WithoutGradients guard;
   const at::Tensor values = scores(selector, layers, pairs).to(at::kDouble).contiguous();
   auto choices = std::make_shared<ViewChoices>(top_);
-  BestViews best(views_, top_, temperature_);
+  BestViews best(views_, depth_, top_, temperature_);
   for (std::size_t p = 0; p < pairs->size(); ++p) {
-    best.add(values.data_ptr<double>() + p, pairs->size(), *choices);
+    const Edge pair = pairs->pairs()[p];
+    best.add(values.data_ptr<double>() + p, pairs->size(), symmetric_ && pair.dst < pair.src,
+             *choices);
   }
   return choices;
 }

@@ -64,11 +64,10 @@ TEST(LightGcn, EqualsTheGoldenLayersAndTheirMean) {
   for (const json& golden : cases) {
     const EdgeCase graph = graphOf(golden);
     const auto layers = static_cast<std::int64_t>(golden["lightgcn_layers"].size());
-    const Built built("lightgcn",
-                      {.layers = layers - 1,
-                       .hidden = tensorOf(golden["embedding"]).size(1),
-                       .depth_zero = true},
-                      graph.nodes);
+    const Built built(
+        "lightgcn",
+        {.layers = layers - 1, .hidden = tensorOf(golden["embedding"]).size(1), .depth_zero = true},
+        graph.nodes);
     EXPECT_EQ(built.encoder->firstHops(), 0);
     Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
     fill(parameters, built.layout, "input.embedding", tensorOf(golden["embedding"]));

@@ -137,6 +137,32 @@ TEST(ExplainPair, ShowsWhatEachSelectorWeighsBy) {
   EXPECT_EQ(fixed.view, std::nullopt);
 }
 
+// Several views count: none is the one, and the others count for nothing.
+TEST(ExplainPair, WeighsTheViewsThatWereUsed) {
+  for (const char* mix : {"representation", "score"}) {
+    RunOptions options = quickOptions("gae");
+    options.network.selector.kind = "ps2";
+    options.network.selector.mix = mix;
+    options.network.selector.top = 2;
+    options.network.selector.apply = "joint";
+    options.network.selector.temperature = 1;
+    const FinishedRun run(options);
+    for (const auto& [place, pair] : run.someTested()) {
+      const Explanation told = run.explain(pair);
+      EXPECT_NEAR(told.score, run.reported().test_scores[place], 1e-4);
+      EXPECT_FALSE(told.view.has_value());
+      double total = 0;
+      std::size_t used = 0;
+      for (const ViewShare& share : told.views) {
+        total += share.weight;
+        used += share.weight > 0 ? 1 : 0;
+      }
+      EXPECT_NEAR(total, 1, 1e-6);
+      EXPECT_EQ(used, 2U);
+    }
+  }
+}
+
 TEST(ExplainPair, MirrorsTheTurnedPair) {
   for (const std::string& selector : kSelectors) {
     const FinishedRun run(quickOptions("gae", selector));

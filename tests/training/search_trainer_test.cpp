@@ -254,6 +254,18 @@ TEST(RunEstimate, CountsTheSearch) {
   EXPECT_LT(plain.memory_bytes, second.memory_bytes);
 }
 
+TEST(RunModel, RefusesSearchesThatComeToNothing) {
+  SearchCase with("rotate", "first");
+  with.options.network.selector.warmup = 3;
+  testing::expectFailure<ConfigError>([&] { checkModelRun(with.dataset, with.options); },
+                                      "selector.warmup=3");
+  with.options.network.selector.warmup = 0;
+  with.options.network.selector.mix = "score";
+  with.options.network.selector.view_loss = 1;
+  testing::expectFailure<ConfigError>([&] { checkModelRun(with.dataset, with.options); },
+                                      "selector.view_loss=1");
+}
+
 TEST(RunModel, RefusesAnOracleWhereNothingIsKnown) {
   SearchCase with;
   with.options.network.selector.kind = "oracle";

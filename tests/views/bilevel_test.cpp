@@ -143,13 +143,11 @@ class GoldenCase {
     const at::Tensor active = reluDropout(first, DropoutMask());
     const at::Tensor second = addBias(aggregate(plan_, product(active, weight(2))), weight(3));
     const LayerOutputs layers = {first, second};
-    const at::Tensor shares =
-        selector_->shares(theta, layers, batch.pairs,
-                          {.temperature = golden_["tau"].get<double>(), .use = use});
-    const at::Tensor z =
-        use == GradientUse::kOnce
-            ? mixedPairs(layers, batch.pairs, selector_->views(), shares)
-            : mixViews(viewPairs(layers, batch.pairs, selector_->views()), shares);
+    const at::Tensor shares = selector_->shares(
+        theta, layers, batch.pairs, {.temperature = golden_["tau"].get<double>(), .use = use});
+    const at::Tensor z = use == GradientUse::kOnce
+                             ? mixedPairs(layers, batch.pairs, selector_->views(), shares)
+                             : mixViews(viewPairs(layers, batch.pairs, selector_->views()), shares);
     const at::Tensor hidden = reluDropout(affine(z, weight(4), weight(5)), DropoutMask());
     return binaryCrossEntropy(affine(hidden, weight(6), weight(7)).reshape({-1}), batch.labels);
   }

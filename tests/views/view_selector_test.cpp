@@ -223,8 +223,9 @@ TEST(ViewSelector, JudgesConcatenatedPairsTheSameBothWays) {
       EXPECT_LT((scored(forth) - scored(back)).abs().max().item<double>(), 1e-6);
       const auto lost = [&](const std::shared_ptr<const PairIndex>& index) {
         const PairBatch batch{index, at::ones({6}, at::kDouble)};
-        return decoder->mixtureLoss(weights, layers, batch,
-                                    {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
+        return decoder->mixtureLoss(
+            weights, layers, batch,
+            {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
       };
       EXPECT_NEAR(lost(forth).item<double>(), lost(back).item<double>(), 1e-12);
     }
@@ -256,9 +257,30 @@ TEST(ViewSelector, AllViewsTogetherAreTheMixture) {
       batch.choice = selector.choose(theta, layers, index);
       ASSERT_EQ(batch.choice->perPair(), 4U);
       const at::Tensor soft = decoder->mixtureLoss(
-          weights, layers, batch, {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
+          weights, layers, batch,
+          {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
       EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
                   soft.item<double>(), 1e-6);
+    }
+  }
+}
+
+// A selector that finds all views alike still chooses the same for (u, v) and (v, u).
+TEST(ViewSelector, MirrorsTiesToo) {
+  ParameterLayout layout;
+  SelectorOptions options;
+  options.hidden = 8;
+  options.top = 2;
+  const ViewSelector selector(options, {.depth = 2, .width = 4}, layout);
+  Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  theta.flat().zero_();
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const Pairs pairs;
+  const auto forth = selector.choose(theta, layers, PairIndex::make(pairs.forth, 5));
+  const auto back = selector.choose(theta, layers, PairIndex::make(pairs.back, 5));
+  for (std::size_t i = 0; i < forth->pairCount(); ++i) {
+    for (std::size_t rank = 0; rank < 2 && pairs.forth[i].src != pairs.forth[i].dst; ++rank) {
+      EXPECT_EQ(forth->views(i)[rank], mirrored(back->views(i)[rank])) << i;
     }
   }
 }

@@ -2,11 +2,11 @@
 // against the truth.
 //
 // Two kinds of nodes are to be linked, `near` and `far`, each in one of a few communities; target
-// edges join nodes of the same community. Every one of them is claimed for two communities: by tags,
-// its neighbours, and by beacons, two hops away behind relays. One claim is true and the other
-// false; of near nodes the tags tell the truth, of far nodes the beacons. Which kind a node is, its
-// badges say, two hops away as well, behind ushers: too far for an encoder of two layers to sort
-// the claims by it, and just near enough for a selector. So near-near edges need view (1,1),
+// edges join nodes of the same community. Every one of them is claimed for two communities: by
+// tags, its neighbours, and by beacons, two hops away behind relays. One claim is true and the
+// other false; of near nodes the tags tell the truth, of far nodes the beacons. Which kind a node
+// is, its badges say, two hops away as well, behind ushers: too far for an encoder of two layers to
+// sort the claims by it, and just near enough for a selector. So near-near edges need view (1,1),
 // far-far edges (2,2), and near-far edges one hop around one end and two around the other.
 #pragma once
 

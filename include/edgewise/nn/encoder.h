@@ -58,8 +58,8 @@ class Encoder {
   [[nodiscard]] virtual std::int64_t width() const = 0;
 };
 
-// "gae" (graph convolutions, Kipf and Welling), "sage" (GraphSAGE with means), "lightgcn" or "ngcf".
-// Throws ConfigError for another name.
+// "gae" (graph convolutions, Kipf and Welling), "sage" (GraphSAGE with means), "lightgcn" or
+// "ngcf". Throws ConfigError for another name.
 [[nodiscard]] std::unique_ptr<Encoder> makeEncoder(const std::string& kind,
                                                    const EncoderOptions& options,
                                                    std::shared_ptr<const NodeInput> input,

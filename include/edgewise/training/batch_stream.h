@@ -25,6 +25,9 @@ struct EdgeBatch {
 struct BatchOptions {
   std::size_t batch_size = 1024;
   std::size_t negatives_per_positive = 1;
+  // A batch's edges do not carry messages in its step. Then batches hold a third of all edges at
+  // most, so that small graphs keep messages to learn from.
+  bool hidden = false;
 };
 
 class BatchStream {

@@ -30,7 +30,7 @@ class SearchTrainer final : public Learner {
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
   void learn(TrainingState& state, const EdgeBatch& batch) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
-  // Nothing is chosen while all views count the same.
+  // Nothing is chosen during the warm start, while all views count the same.
   [[nodiscard]] bool worthKeeping(std::int64_t epoch) const override {
     return epoch > setup_.selector.warmup;
   }
@@ -51,6 +51,8 @@ class SearchTrainer final : public Learner {
   struct Levels {
     Level lower;
     Level upper;
+    // Of the model's own step when search and application are one.
+    std::shared_ptr<const MessagePlan> model_messages;
   };
   [[nodiscard]] Levels levelsOf(const EdgeBatch& batch, const EdgeBatch& upper) const;
   // Both losses at this step; the levels must outlive them.
@@ -62,6 +64,9 @@ class SearchTrainer final : public Learner {
   [[nodiscard]] at::Tensor modelLoss(const TrainingState& state, const Levels& levels,
                                      const BilevelLosses& losses) const;
   [[nodiscard]] double temperatureAt(const TrainingState& state) const;
+  [[nodiscard]] bool warmingUp(const TrainingState& state) const {
+    return state.epoch < setup_.selector.warmup;
+  }
 
   const LinkModel& model_;
   const TrainingEdges& training_;

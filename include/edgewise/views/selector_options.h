@@ -17,7 +17,7 @@ struct SelectorOptions {
   std::int64_t layers = 2;
   std::int64_t hidden = 256;
   double temperature = 0.07;
-  double temperature_start = 0.07;
+  double temperature_start = -1;
   // The search.
   std::string order = "second";
   double difference = 0.01;

@@ -55,8 +55,9 @@ struct KindsView {
 
 // The view known for the kinds of a pair's ends, kinds[node]; the deepest where none is known.
 // Throws ConfigError for a view deeper than `depth`.
-[[nodiscard]] std::shared_ptr<const ViewChooser> makeOracleChooser(
-    std::vector<std::uint8_t> kinds, std::span<const KindsView> known, std::size_t depth);
+[[nodiscard]] std::shared_ptr<const ViewChooser> makeOracleChooser(std::vector<std::uint8_t> kinds,
+                                                                   std::span<const KindsView> known,
+                                                                   std::size_t depth);
 
 // By a selector on the representations of the encoder it was searched with; both stay as they are.
 // Refers to the model, which must have a selector.

@@ -52,7 +52,8 @@ class ViewSelector {
   [[nodiscard]] at::Tensor shares(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   const MixtureOptions& options) const;
-  // The best views of each pair by the options; of equals those first in views().
+  // The best views of each pair by the options; of equals those first in views(), seen from the
+  // lower of both ends where pairs have no direction.
   [[nodiscard]] ViewChoice choose(const Parameters& selector, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs) const;
 
@@ -63,6 +64,7 @@ class ViewSelector {
 
   std::size_t depth_;
   bool concatenate_;
+  bool symmetric_;
   bool both_ways_;
   std::size_t top_;
   double temperature_;
