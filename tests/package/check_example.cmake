@@ -25,7 +25,7 @@ run(${CMAKE_COMMAND} -S ${EXAMPLE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
     -D "CMAKE_PREFIX_PATH=${prefixes}")
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/heuristic_scores)
-if(NOT output MATCHES "2000 nodes.* 0 leaks\ncn .*ppr +auc 0\\.[0-9]+")
+if(NOT output MATCHES "4000 nodes.* 0 leaks\ncn .*ppr +auc 0\\.[0-9]+")
   message(FATAL_ERROR "the example printed something else:\n${output}")
 endif()
 message(STATUS "the example printed:\n${output}")
