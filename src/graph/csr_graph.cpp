@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
@@ -55,7 +57,39 @@ std::size_t sortPlainRow(std::span<NodeId> targets) {
   return static_cast<std::size_t>(std::ranges::unique(targets).begin() - targets.begin());
 }
 
+void checkOffsets(std::span<const std::uint64_t> offsets, std::size_t entries) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != entries ||
+      !std::ranges::is_sorted(offsets)) {
+    throw ShapeError(fmt::format("offsets of {} rows do not cut {} entries into rows",
+                                 offsets.empty() ? 0 : offsets.size() - 1, entries));
+  }
+}
+
+void checkRow(std::size_t row, std::span<const NodeId> targets, std::size_t node_count) {
+  const bool ascending =
+      std::ranges::adjacent_find(targets, std::ranges::greater_equal()) == targets.end();
+  if (!ascending || (!targets.empty() && index(targets.back()) >= node_count)) {
+    throw ShapeError(
+        fmt::format("row {} of {} is not ascending or names a node outside", row, node_count));
+  }
+}
+
 }  // namespace
+
+CsrGraph CsrGraph::fromRows(std::vector<std::uint64_t> offsets, std::vector<NodeId> neighbours,
+                            Direction direction) {
+  checkOffsets(offsets, neighbours.size());
+  CsrGraph graph;
+  graph.direction_ = direction;
+  graph.offsets_ = std::move(offsets);
+  graph.neighbours_ = std::move(neighbours);
+  parallelFor(graph.nodeCount(), kRowGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      checkRow(row, graph.neighbours(NodeId{static_cast<std::uint32_t>(row)}), graph.nodeCount());
+    }
+  });
+  return graph;
+}
 
 CsrGraph CsrGraph::fromEdges(std::size_t node_count, std::span<const Edge> edges,
                              Direction direction, std::span<const float> weights) {
