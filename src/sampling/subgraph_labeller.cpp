@@ -70,17 +70,18 @@ void SubgraphLabeller::search(const LocalRows& rows, std::uint32_t from, std::ui
     distances[removed] = 0;
   }
   distances[from] = 0;
-  queue_.resize(rows.size());
+  queue_.resize(rows.size() + 1);
   std::size_t tail = 0;
   queue_[tail++] = from;
   for (std::size_t head = 0; head < tail; ++head) {
     const std::uint32_t place = queue_[head];
     const std::uint32_t next_distance = distances[place] + 1;
+    // Written in any case and kept only if it is new: half of all neighbours are, in no order that
+    // could be guessed. Nodes are met by distance, so the smaller distance is the one that stands.
     for (const std::uint32_t next : rows.row(place)) {
-      if (distances[next] == kUnreached) {
-        distances[next] = next_distance;
-        queue_[tail++] = next;
-      }
+      queue_[tail] = next;
+      tail += distances[next] == kUnreached ? 1 : 0;
+      distances[next] = std::min(distances[next], next_distance);
     }
   }
 }
