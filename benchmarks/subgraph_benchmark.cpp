@@ -46,6 +46,27 @@ TrainingPairs trainingPairs(const std::string& name) {
   return made;
 }
 
+// Every node hangs on about half of a few hubs and on nothing else: the rows of what a pair sees
+// are thousands of times as long as its subgraph.
+TrainingPairs pairsAroundHubs() {
+  constexpr std::uint32_t kNodes = 100'000;
+  constexpr std::uint32_t kHubs = 20;
+  RngStream random(1, "hubs");
+  std::vector<Edge> edges;
+  std::vector<Edge> pairs;
+  for (std::uint32_t node = kHubs; node < kNodes; ++node) {
+    for (std::uint32_t hub = 0; hub < kHubs; ++hub) {
+      if (random.below(2) == 0) {
+        edges.push_back(makeEdge(hub, node));
+      }
+    }
+  }
+  for (std::uint32_t node = kHubs; pairs.size() < kMostPairs / 10; node += 2) {
+    pairs.push_back(makeEdge(node, node + 1));
+  }
+  return {.graph = CsrGraph::fromEdges(kNodes, edges), .pairs = pairs};
+}
+
 struct Case {
   std::string dataset;
   HopView view;
@@ -64,7 +85,7 @@ double bytesOf(const SubgraphBatch& batch) {
 void extractPairs(benchmark::State& state, const Case& asked) {
   TrainingPairs training;
   try {
-    training = trainingPairs(asked.dataset);
+    training = asked.dataset == "hubs" ? pairsAroundHubs() : trainingPairs(asked.dataset);
   } catch (const Error& error) {
     state.SkipWithError(error.what());
     return;
@@ -99,8 +120,11 @@ BENCHMARK_CAPTURE(extractPairs, pubmed_2_hops, {"pubmed", {2, 2}, 256})->EDGEWIS
 BENCHMARK_CAPTURE(extractPairs, pubmed_3_hops, {"pubmed", {3, 3}, 256})->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, pubmed_3_hops_of_100, {"pubmed", {3, 3}, 256, {.max_nodes = 100}})
     ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_10, {"ogbl-ddi", {1, 1}, 256, {.max_nodes = 10}})
+    ->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_100, {"ogbl-ddi", {1, 1}, 256, {.max_nodes = 100}})
     ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, hubs_1_hop, {"hubs", {1, 1}, 256})->EDGEWISE_TIMED;
 #undef EDGEWISE_TIMED
 
 }  // namespace

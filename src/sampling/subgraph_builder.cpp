@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
 // A row so many times as long as the subgraph is searched for each member instead of read.
-constexpr std::size_t kLongRow = 16;
+constexpr std::size_t kLongRow = 128;
 
 bool samples(const HopSampling& sampling) {
   return sampling.ratio < 1.0 || sampling.max_nodes < std::numeric_limits<std::size_t>::max();

@@ -170,10 +170,10 @@ TEST(EnclosingSubgraph, FollowsItsDefinitionOnRandomGraphs) {
 // Nodes 2..n-1 all hang on node 0: rows far longer than the subgraph that is looked for in them.
 TEST(EnclosingSubgraph, FindsEdgesOfHubsInSmallSubgraphs) {
   std::vector<Edge> edges = {makeEdge(1, 2), makeEdge(2, 3), makeEdge(1, 4)};
-  for (std::uint32_t node = 2; node < 400; ++node) {
+  for (std::uint32_t node = 2; node < 2000; ++node) {
     edges.push_back(makeEdge(0, node));
   }
-  const CsrGraph graph = CsrGraph::fromEdges(400, edges);
+  const CsrGraph graph = CsrGraph::fromEdges(2000, edges);
   const PlainSubgraph got = extractOne(graph, makeEdge(1, 0), {1, 0});
   EXPECT_EQ(got.edges, (testing::IdPairs{{0, 2}, {0, 4}, {1, 2}, {1, 4}}));
   const PlainSubgraph linked = extractOne(graph, makeEdge(2, 0), {1, 0});
