@@ -14,6 +14,7 @@ namespace edgewise {
 namespace {
 
 constexpr std::size_t kRowGrain = 1024;
+constexpr double kNanosecondsPerCheckedEntry = 2;
 
 void checkEnds(std::size_t node_count, std::span<const Edge> edges) {
   for (const Edge& edge : edges) {
@@ -83,11 +84,14 @@ CsrGraph CsrGraph::fromRows(std::vector<std::uint64_t> offsets, std::vector<Node
   graph.direction_ = direction;
   graph.offsets_ = std::move(offsets);
   graph.neighbours_ = std::move(neighbours);
-  parallelFor(graph.nodeCount(), kRowGrain, [&](std::size_t begin, std::size_t end) {
+  const auto check = [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       checkRow(row, graph.neighbours(NodeId{static_cast<std::uint32_t>(row)}), graph.nodeCount());
     }
-  });
+  };
+  parallelFor(
+      graph.nodeCount(), kRowGrain, check,
+      kNanosecondsPerCheckedEntry * static_cast<double>(graph.nodeCount() + graph.entryCount()));
   return graph;
 }
 

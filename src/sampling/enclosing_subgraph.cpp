@@ -18,6 +18,7 @@ using detail::SubgraphPiece;
 
 // Few enough that one crowded neighbourhood does not keep the other threads waiting.
 constexpr std::size_t kPairGrain = 8;
+constexpr double kNanosecondsPerPlacedEntry = 2;
 
 void checkOptions(const CsrGraph& graph, const HopSampling& sampling) {
   if (graph.direction() == Direction::kDirected) {
@@ -110,7 +111,7 @@ SubgraphBatch assemble(std::vector<SubgraphPiece> pieces, std::size_t pair_count
   batch.labels.resize(starts.back().node * label_width);
   BatchRows rows{.offsets = std::vector<std::uint64_t>(starts.back().node + 1),
                  .neighbours = std::vector<NodeId>(starts.back().entry)};
-  parallelFor(pieces.size(), 1, [&](std::size_t begin, std::size_t end) {
+  const auto place = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const SubgraphPiece piece = std::exchange(pieces[i], {});
       const auto first = static_cast<std::ptrdiff_t>(starts[i].node);
@@ -119,7 +120,10 @@ SubgraphBatch assemble(std::vector<SubgraphPiece> pieces, std::size_t pair_count
                         batch.labels.begin() + first * static_cast<std::ptrdiff_t>(label_width));
       placeRows(piece, starts[i], rows);
     }
-  });
+  };
+  parallelFor(
+      pieces.size(), 1, place,
+      kNanosecondsPerPlacedEntry * static_cast<double>(starts.back().node + starts.back().entry));
   batch.graph = CsrGraph::fromRows(std::move(rows.offsets), std::move(rows.neighbours));
   return batch;
 }
