@@ -25,10 +25,20 @@ class Barrier {
 }  // namespace
 
 void BfsWorkspace::clear() {
-  for (const NodeId node : reached_) {
-    distances_[index(node)] = kUnreached;
+  for (std::vector<NodeId>* nodes : {&reached_, &given_up_}) {
+    for (const NodeId node : *nodes) {
+      distances_[index(node)] = kUnreached;
+    }
+    nodes->clear();
   }
-  reached_.clear();
+}
+
+void BfsWorkspace::thinHop(const BfsOptions& options, std::size_t hop_begin) {
+  const std::span<NodeId> hop = std::span(reached_).subspan(hop_begin);
+  const std::size_t kept = options.thin_hop(hop);
+  const std::span<NodeId> rest = hop.subspan(kept);
+  given_up_.insert(given_up_.end(), rest.begin(), rest.end());
+  reached_.resize(hop_begin + kept);
 }
 
 std::span<const NodeId> BfsWorkspace::search(const CsrGraph& graph, NodeId source,
@@ -45,19 +55,26 @@ std::span<const NodeId> BfsWorkspace::search(const CsrGraph& graph, NodeId sourc
   const Barrier barrier(options.without_edge, graph.direction());
   reached_.push_back(source);
   distances_[index(source)] = 0;
-  for (std::size_t head = 0; head < reached_.size(); ++head) {
-    const NodeId node = reached_[head];
-    const std::uint32_t depth = distances_[index(node)];
-    if (depth >= options.max_depth) {
-      break;
-    }
-    for (const NodeId next : graph.neighbours(node)) {
-      if (distances_[index(next)] == kUnreached && !barrier.stops(node, next)) {
-        distances_[index(next)] = depth + 1;
-        reached_.push_back(next);
+  std::size_t head = 0;
+  for (std::uint32_t depth = 0; depth < options.max_depth && head < reached_.size(); ++depth) {
+    const std::size_t hop_begin = reached_.size();
+    for (; head < hop_begin; ++head) {
+      const NodeId node = reached_[head];
+      for (const NodeId next : graph.neighbours(node)) {
+        if (distances_[index(next)] == kUnreached && !barrier.stops(node, next)) {
+          distances_[index(next)] = depth + 1;
+          reached_.push_back(next);
+        }
       }
     }
+    if (options.thin_hop) {
+      thinHop(options, hop_begin);
+    }
   }
+  for (const NodeId node : given_up_) {
+    distances_[index(node)] = kUnreached;
+  }
+  given_up_.clear();
   return reached_;
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
@@ -12,6 +14,7 @@ namespace edgewise {
 namespace {
 
 constexpr std::size_t kRowGrain = 1024;
+constexpr double kNanosecondsPerCheckedEntry = 2;
 
 void checkEnds(std::size_t node_count, std::span<const Edge> edges) {
   for (const Edge& edge : edges) {
@@ -55,7 +58,42 @@ std::size_t sortPlainRow(std::span<NodeId> targets) {
   return static_cast<std::size_t>(std::ranges::unique(targets).begin() - targets.begin());
 }
 
+void checkOffsets(std::span<const std::uint64_t> offsets, std::size_t entries) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != entries ||
+      !std::ranges::is_sorted(offsets)) {
+    throw ShapeError(fmt::format("offsets of {} rows do not cut {} entries into rows",
+                                 offsets.empty() ? 0 : offsets.size() - 1, entries));
+  }
+}
+
+void checkRow(std::size_t row, std::span<const NodeId> targets, std::size_t node_count) {
+  const bool ascending =
+      std::ranges::adjacent_find(targets, std::ranges::greater_equal()) == targets.end();
+  if (!ascending || (!targets.empty() && index(targets.back()) >= node_count)) {
+    throw ShapeError(
+        fmt::format("row {} of {} is not ascending or names a node outside", row, node_count));
+  }
+}
+
 }  // namespace
+
+CsrGraph CsrGraph::fromRows(std::vector<std::uint64_t> offsets, std::vector<NodeId> neighbours,
+                            Direction direction) {
+  checkOffsets(offsets, neighbours.size());
+  CsrGraph graph;
+  graph.direction_ = direction;
+  graph.offsets_ = std::move(offsets);
+  graph.neighbours_ = std::move(neighbours);
+  const auto check = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      checkRow(row, graph.neighbours(NodeId{static_cast<std::uint32_t>(row)}), graph.nodeCount());
+    }
+  };
+  parallelFor(
+      graph.nodeCount(), kRowGrain, check,
+      kNanosecondsPerCheckedEntry * static_cast<double>(graph.nodeCount() + graph.entryCount()));
+  return graph;
+}
 
 CsrGraph CsrGraph::fromEdges(std::size_t node_count, std::span<const Edge> edges,
                              Direction direction, std::span<const float> weights) {

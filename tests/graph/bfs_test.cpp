@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "support/random_graphs.h"
@@ -99,6 +101,30 @@ TEST(Bfs, ReusedWorkspaceAgreesWithRelaxation) {
                                          [&](NodeId node) { return workspace.distance(node); }));
     }
   }
+}
+
+// A wheel's spokes are thinned out to the even ones; the odd ones stay lost, though the rim leads
+// to them.
+TEST(Bfs, DoesNotComeBackToWhatAHopGaveUp) {
+  std::vector<Edge> edges;
+  for (std::uint32_t node = 1; node <= 6; ++node) {
+    edges.push_back(makeEdge(0, node));
+    edges.push_back(makeEdge(node, node % 6 + 1));
+  }
+  edges.push_back(makeEdge(2, 7));
+  edges.push_back(makeEdge(3, 8));
+  const CsrGraph graph = CsrGraph::fromEdges(9, edges);
+  BfsWorkspace workspace(9);
+  const auto even_first = [](std::span<NodeId> hop) {
+    const auto odd = [](NodeId node) { return index(node) % 2 == 1 && index(node) != 7; };
+    std::ranges::sort(hop, {}, [&](NodeId node) { return std::pair(odd(node), node); });
+    return hop.size() - static_cast<std::size_t>(std::ranges::count_if(hop, odd));
+  };
+  EXPECT_THAT(workspace.search(graph, NodeId{0}, {.without_edge = {}, .thin_hop = even_first}),
+              ElementsAre(NodeId{0}, NodeId{2}, NodeId{4}, NodeId{6}, NodeId{7}));
+  EXPECT_EQ(workspace.distance(NodeId{7}), 2U);
+  EXPECT_EQ(workspace.distance(NodeId{3}), kUnreached);
+  EXPECT_EQ(workspace.search(graph, NodeId{0}).size(), 9U);
 }
 
 TEST(Bfs, RefusesNodesAndGraphsThatDoNotFit) {

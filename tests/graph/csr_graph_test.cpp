@@ -14,6 +14,7 @@ namespace edgewise {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using testing::expectFailure;
 
 std::vector<std::uint32_t> row(const CsrGraph& graph, std::uint32_t node) {
@@ -71,6 +72,27 @@ TEST(CsrGraph, RefusesEndsOutsideAndLostWeights) {
         (void)CsrGraph::fromEdges(8, edges, Direction::kUndirected, std::vector<float>{1, 2});
       },
       "2 weights for 1 edges");
+}
+
+TEST(CsrGraph, TakesRowsThatAreReady) {
+  const CsrGraph made = CsrGraph::fromEdges(3, std::vector<Edge>{makeEdge(0, 1), makeEdge(1, 2)});
+  const CsrGraph taken =
+      CsrGraph::fromRows({0, 1, 3, 4}, {NodeId{1}, NodeId{0}, NodeId{2}, NodeId{1}});
+  EXPECT_THAT(taken.offsets(), ElementsAreArray(made.offsets()));
+  EXPECT_THAT(taken.targets(), ElementsAreArray(made.targets()));
+  EXPECT_EQ(CsrGraph::fromRows({0}, {}).nodeCount(), 0U);
+}
+
+TEST(CsrGraph, RefusesRowsThatAreNotRows) {
+  const auto take = [](std::vector<std::uint64_t> offsets, std::vector<NodeId> neighbours) {
+    return [=] { (void)CsrGraph::fromRows(offsets, neighbours); };
+  };
+  expectFailure<ShapeError>(take({}, {}), "offsets of 0 rows");
+  expectFailure<ShapeError>(take({0, 1}, {}), "do not cut 0 entries");
+  expectFailure<ShapeError>(take({0, 2, 1, 2}, {NodeId{0}, NodeId{1}}), "offsets of 3 rows");
+  expectFailure<ShapeError>(take({0, 2, 2}, {NodeId{1}, NodeId{0}}), "row 0 of 2");
+  expectFailure<ShapeError>(take({0, 0, 2}, {NodeId{1}, NodeId{1}}), "row 1 of 2");
+  expectFailure<ShapeError>(take({0, 1}, {NodeId{1}}), "row 0 of 1");
 }
 
 TEST(CsrGraph, EmptyGraphsAreGraphs) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -23,6 +24,10 @@ struct BfsOptions {
   std::uint32_t max_depth = kUnreached - 1;
   // An edge that the search must not cross (in both directions when the graph is undirected).
   std::optional<Edge> without_edge;
+  // Thins out a hop: given its nodes in order of discovery, moves those that stay to the front and
+  // returns how many they are. The others count as not reached, by later hops neither. Empty: all
+  // stay.
+  std::function<std::size_t(std::span<NodeId> hop)> thin_hop = {};
 };
 
 // Results of the latest search. Not for use by two threads at once.
@@ -43,9 +48,12 @@ class BfsWorkspace {
 
  private:
   void clear();
+  void thinHop(const BfsOptions& options, std::size_t hop_begin);
 
   std::vector<std::uint32_t> distances_;
   std::vector<NodeId> reached_;
+  // Given up during a search; marked as seen until it ends.
+  std::vector<NodeId> given_up_;
 };
 
 // Distances from `source` to every node; kUnreached beyond `max_depth` or without a path.

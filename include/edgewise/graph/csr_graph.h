@@ -23,6 +23,12 @@ class CsrGraph {
                             Direction direction = Direction::kUndirected,
                             std::span<const float> weights = {});
 
+  // Takes over rows that are ready: node_count + 1 offsets, and each row's neighbours ascending
+  // without repeats. An undirected graph must have each edge in both its rows, which is not
+  // checked; the rest is, and throws ShapeError.
+  static CsrGraph fromRows(std::vector<std::uint64_t> offsets, std::vector<NodeId> neighbours,
+                           Direction direction = Direction::kUndirected);
+
   [[nodiscard]] std::size_t nodeCount() const { return offsets_.size() - 1; }
   // Entries of the adjacency matrix; an undirected edge has two (a self-loop one).
   [[nodiscard]] std::size_t entryCount() const { return neighbours_.size(); }
