@@ -95,15 +95,17 @@ class ModelRun {
     writeModel(folder_, model_, weights_, origin());
     writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
     RunMetrics run = measure(weights_.model);
-    run.learning->epochs = last_->epoch;
-    run.learning->best_epoch = last_->best_epoch;
-    run.learning->steps = last_->steps;
+    if (run.learning) {
+      run.learning->epochs = last_.epoch;
+      run.learning->best_epoch = last_.best_epoch;
+      run.learning->steps = last_.steps;
+    }
     if (search) {
       run.apply = options_.network.selector.apply;
       addTime(run, "search", *search);
     }
     if (!options_.network.selector.joins()) {
-      addTime(run, "apply", timeOf(*last_));
+      addTime(run, "apply", last_.time);
     }
     return run;
   }
@@ -123,6 +125,18 @@ class ModelRun {
   static PhaseTime timeOf(const TrainingState& state) {
     const auto steps = static_cast<double>(std::max<std::int64_t>(1, state.steps));
     return {state.seconds, 1000 * state.step_seconds / steps};
+  }
+
+  // How the last phase went.
+  struct PhaseEnd {
+    std::int64_t epoch = 0;
+    std::int64_t best_epoch = 0;
+    std::int64_t steps = 0;
+    PhaseTime time;
+  };
+
+  static PhaseEnd endOf(const TrainingState& state) {
+    return {state.epoch, state.best_epoch, state.steps, timeOf(state)};
   }
 
   static void addTime(RunMetrics& run, const std::string& phase, const PhaseTime& time) {
@@ -185,13 +199,15 @@ class ModelRun {
     continueFrom(kSearchFile, state);
     trainer.run(state, saver(kSearchFile), progress_);
     state.parameters.flat().copy_(state.best);
-    state.selector->parameters.flat().copy_(state.selector->best);
     weights_.search = state.parameters.clone();
     weights_.model = state.parameters.clone();
-    weights_.selector = state.selector->parameters.clone();
+    if (state.selector) {
+      state.selector->parameters.flat().copy_(state.selector->best);
+      weights_.selector = state.selector->parameters.clone();
+    }
     curves_.push_back({options_.network.selector.joins() ? "joint" : "search", state.curve});
-    last_ = std::move(state);
-    return timeOf(*last_);
+    last_ = endOf(state);
+    return last_.time;
   }
 
   // Trains with the views that were chosen, or with none to choose.
@@ -207,7 +223,7 @@ class ModelRun {
     state.parameters.flat().copy_(state.best);
     weights_.model = state.parameters.clone();
     curves_.push_back({selector.searches() ? "apply" : "train", state.curve});
-    last_ = std::move(state);
+    last_ = endOf(state);
   }
 
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
@@ -315,8 +331,7 @@ class ModelRun {
   // Where views are chosen by pair; what a search learns from.
   std::shared_ptr<const ViewChooser> chooser_;
   EdgeTable upper_;
-  // How training went.
-  std::optional<TrainingState> last_;
+  PhaseEnd last_;
   std::vector<PhaseCurve> curves_;
 };
 
