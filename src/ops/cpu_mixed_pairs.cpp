@@ -3,6 +3,7 @@
 
 #include "edgewise/util/parallel.h"
 #include "ops/cpu_mixture.h"
+#include "ops/pair_nodes.h"
 
 namespace edgewise::detail {
 namespace {
@@ -131,15 +132,11 @@ void mixedPairsToWeightsOnCpu(const MixedInput<Real>& input, const Real* gradien
 template <class Real>
 void mixedPairsToLayersOnCpu(const MixedInput<Real>& input, const Real* gradient,
                              std::span<Real* const> to_layers) {
-  const auto blocks = input.pairs.blocks();
-  // A node belongs to one block, so no two threads write to the same row.
-  parallelFor(
-      blocks.size() - 1, 1,
-      [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = blocks[begin]; i < blocks[end]; ++i) {
-          for (const std::uint32_t place : input.pairs.places(i)) {
-            addPlace(input, gradient, place, to_layers);
-          }
+  forEachNode(
+      input.pairs,
+      [&](std::size_t i) {
+        for (const std::uint32_t place : input.pairs.places(i)) {
+          addPlace(input, gradient, place, to_layers);
         }
       },
       2 * nanosecondsOf(input));

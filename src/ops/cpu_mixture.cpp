@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "edgewise/util/parallel.h"
+#include "ops/pair_nodes.h"
 
 namespace edgewise::detail {
 namespace {
@@ -74,7 +75,6 @@ template <class Real>
 void chosenPairsBackwardOnCpu(const ChosenInput<Real>& input, const Real* gradient,
                               std::span<Real* const> to_layers) {
   const std::size_t width = input.width;
-  const auto blocks = input.pairs.blocks();
   const auto add_place = [&](std::uint32_t place) {
     const std::size_t p = place / 2;
     const Edge pair = input.pairs.pairs()[p];
@@ -90,14 +90,11 @@ void chosenPairsBackwardOnCpu(const ChosenInput<Real>& input, const Real* gradie
       to[k] += from[k] * factor[k];
     }
   };
-  // A node belongs to one block, so no two threads write to the same row.
-  parallelFor(
-      blocks.size() - 1, 1,
-      [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = blocks[begin]; i < blocks[end]; ++i) {
-          for (const std::uint32_t place : input.pairs.places(i)) {
-            add_place(place);
-          }
+  forEachNode(
+      input.pairs,
+      [&](std::size_t i) {
+        for (const std::uint32_t place : input.pairs.places(i)) {
+          add_place(place);
         }
       },
       3 * nanosecondsOf(input));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "edgewise/util/parallel.h"
+#include "ops/pair_nodes.h"
 
 namespace edgewise::detail {
 namespace {
@@ -85,18 +86,14 @@ void pairProductsBackwardOnCpu(const PairProductInput<Real>& input,
                                std::span<const Real* const> gradients,
                                std::span<Real* const> to_sources,
                                std::span<Real* const> to_targets) {
-  const auto blocks = input.pairs.blocks();
-  // A node belongs to one block, so no two threads write to the same row.
-  parallelFor(
-      blocks.size() - 1, 1,
-      [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = blocks[begin]; i < blocks[end]; ++i) {
-          for (const std::uint32_t place : input.pairs.places(i)) {
-            if (place % 2 == 0) {
-              addPlace(input, gradients, to_sources, PairEnd::kSource, place / 2);
-            } else {
-              addPlace(input, gradients, to_targets, PairEnd::kTarget, place / 2);
-            }
+  forEachNode(
+      input.pairs,
+      [&](std::size_t i) {
+        for (const std::uint32_t place : input.pairs.places(i)) {
+          if (place % 2 == 0) {
+            addPlace(input, gradients, to_sources, PairEnd::kSource, place / 2);
+          } else {
+            addPlace(input, gradients, to_targets, PairEnd::kTarget, place / 2);
           }
         }
       },
@@ -117,17 +114,14 @@ template <class Real>
 void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std::size_t width,
                      Real* out) {
   const std::uint32_t wanted = end == PairEnd::kSource ? 0 : 1;
-  const auto blocks = pairs.blocks();
-  parallelFor(blocks.size() - 1, 1, [&](std::size_t begin, std::size_t last) {
-    for (std::size_t i = blocks[begin]; i < blocks[last]; ++i) {
-      Real* to = out + pairs.nodes()[i] * width;
-      for (const std::uint32_t place : pairs.places(i)) {
-        if (place % 2 == wanted) {
-          const Real* from = rows + place / 2 * width;
+  forEachNode(pairs, [&](std::size_t i) {
+    Real* to = out + pairs.nodes()[i] * width;
+    for (const std::uint32_t place : pairs.places(i)) {
+      if (place % 2 == wanted) {
+        const Real* from = rows + place / 2 * width;
 #pragma omp simd
-          for (std::size_t k = 0; k < width; ++k) {
-            to[k] += from[k];
-          }
+        for (std::size_t k = 0; k < width; ++k) {
+          to[k] += from[k];
         }
       }
     }

@@ -2,6 +2,7 @@
 #include "edgewise/util/scratch_pool.h"
 #include "ops/cpu_row_sum.h"
 #include "ops/cpu_view_scores.h"
+#include "ops/pair_nodes.h"
 #include "ops/view_scorer.h"
 
 namespace edgewise::detail {
@@ -203,23 +204,19 @@ class BackwardPass {
     }
   }
 
-  // A node belongs to one block of the index, so no two threads write to the same row.
   void sumEnds() const {
-    const auto blocks = input_.pairs.blocks();
     const std::size_t columns = width(0);
     const std::size_t layers = input_.layers.size();
-    parallelFor(
-        blocks.size() - 1, 1,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = blocks[begin]; i < blocks[end]; ++i) {
-            for (std::size_t layer = 0; layer < layers; ++layer) {
-              Real* out = to_.layers[layer] + input_.pairs.nodes()[i] * columns;
-              sumRow(ends_.get(), columns, Real{1}, out, [&](auto& strip) {
-                for (const std::uint32_t place : input_.pairs.places(i)) {
-                  strip.add(endRow(place, layer), Real{1});
-                }
-              });
-            }
+    forEachNode(
+        input_.pairs,
+        [&](std::size_t i) {
+          for (std::size_t layer = 0; layer < layers; ++layer) {
+            Real* out = to_.layers[layer] + input_.pairs.nodes()[i] * columns;
+            sumRow(ends_.get(), columns, Real{1}, out, [&](auto& strip) {
+              for (const std::uint32_t place : input_.pairs.places(i)) {
+                strip.add(endRow(place, layer), Real{1});
+              }
+            });
           }
         },
         0.5 * static_cast<double>(input_.pairs.size() * layers * columns));

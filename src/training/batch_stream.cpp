@@ -19,10 +19,11 @@ PairSpace spaceOf(const Dataset& dataset, const CandidateNodes& candidates) {
 // Validation edges stay unknown even where they carry messages: a leak shows in messages alone.
 EdgeSet knownEdges(const Dataset& dataset, const TrainingEdges& training,
                    const CandidateNodes& candidates) {
-  const EdgeSet valid = EdgeSet::fromEdges(training.valid.positive.edges, dataset.direction);
-  std::vector<Edge> messages = training.message.table.edges;
+  const EdgeSet valid =
+      EdgeSet::fromEdges(candidates.among(training.valid.positive.edges), dataset.direction);
+  std::vector<Edge> messages = candidates.among(training.message.table.edges);
   std::erase_if(messages, [&](const Edge& edge) { return valid.contains(edge); });
-  EdgeSet known = EdgeSet::fromEdges(candidates.among(messages), dataset.direction);
+  EdgeSet known = EdgeSet::fromEdges(messages, dataset.direction);
   known.insertAll(candidates.among(training.supervision.table.edges));
   return known;
 }

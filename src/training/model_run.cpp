@@ -69,6 +69,21 @@ std::string curvesText(std::span<const PhaseCurve> curves) {
   return text;
 }
 
+// Searches that would come to nothing.
+void checkSearch(const SelectorOptions& selector, const TrainingOptions& training) {
+  const std::int64_t epochs = selector.searchEpochs(training.epochs);
+  if (selector.warmup >= epochs) {
+    throw ConfigError(fmt::format("selector.warmup={} leaves none of the {} epochs to search in",
+                                  selector.warmup, epochs),
+                      selector.joins() ? "lower it, or raise training.epochs"
+                                       : "lower it, or raise selector.epochs");
+  }
+  if (selector.mix == "score" && selector.view_loss == 1) {
+    throw ConfigError("selector.view_loss=1 leaves the selector nothing to learn from",
+                      "set it below 1, or use --selector mean");
+  }
+}
+
 class ModelRun {
  public:
   ModelRun(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
@@ -342,25 +357,6 @@ RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& 
   checkModelRun(dataset, options);
   return ModelRun(dataset, split, options, folder, progress).train();
 }
-
-namespace {
-
-// Searches that would come to nothing.
-void checkSearch(const SelectorOptions& selector, const TrainingOptions& training) {
-  const std::int64_t epochs = selector.joins() ? training.epochs : selector.epochs;
-  if (selector.warmup >= epochs) {
-    throw ConfigError(fmt::format("selector.warmup={} leaves none of the {} epochs to search in",
-                                  selector.warmup, epochs),
-                      selector.joins() ? "lower it, or raise training.epochs"
-                                       : "lower it, or raise selector.epochs");
-  }
-  if (selector.mix == "score" && selector.view_loss == 1) {
-    throw ConfigError("selector.view_loss=1 leaves the selector nothing to learn from",
-                      "set it below 1, or use --selector mean");
-  }
-}
-
-}  // namespace
 
 void checkModelRun(const Dataset& dataset, const RunOptions& options) {
   const LinkModel model = makeModel(dataset, options);

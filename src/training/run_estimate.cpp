@@ -53,11 +53,6 @@ struct ModelSizes {
   double batches = 0;
 };
 
-bool scoresEveryView(const SelectorOptions& selector) {
-  const bool chooses = selector.kind == "ps2" || selector.kind == "rs" || selector.kind == "oracle";
-  return selector.kind == "mean" || (chooses && selector.mix == "score");
-}
-
 ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   const ModelOptions& network = options.network;
   const TrainingOptions& training = options.training;
@@ -68,7 +63,7 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden =
       network.predictor.hidden > 0 ? static_cast<double>(network.predictor.hidden) : sizes.width;
-  sizes.views = scoresEveryView(network.selector) ? sizes.layers * sizes.layers : 1;
+  sizes.views = network.selector.scoresViewsApart() ? sizes.layers * sizes.layers : 1;
   if (network.selector.searches()) {
     const auto deep = static_cast<double>(network.selector.hidden);
     sizes.chosen_from = sizes.layers * sizes.layers;
@@ -159,7 +154,7 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
                          (kProductsPerSecond * threadCount());
   double seconds = 0;
   if (selector.searches()) {
-    const std::int64_t epochs = selector.joins() ? options.training.epochs : selector.epochs;
+    const std::int64_t epochs = selector.searchEpochs(options.training.epochs);
     seconds +=
         stepsOf(epochs, sizes, options.training) * searchPasses(selector) * (plain + 3 * scoring);
   }

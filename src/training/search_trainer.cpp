@@ -91,9 +91,7 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
   invariant(model.selector() != nullptr, "a search needs a selector");
   TrainingOptions& options = setup_.trainer.options;
   options.select_by = decidingMetric(options, setup_.trainer.metrics);
-  if (!setup_.selector.joins()) {
-    options.epochs = setup_.selector.epochs;
-  }
+  options.epochs = setup_.selector.searchEpochs(options.epochs);
 }
 
 TrainingState SearchTrainer::start() const {

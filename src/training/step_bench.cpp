@@ -7,6 +7,7 @@
 
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/search_trainer.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/parallel.h"
@@ -150,13 +151,6 @@ void compare(const StepTimes& times, const std::vector<StageCounts>& counts,
   measured.processor_share = times.processor_share;
 }
 
-LinkModel modelOf(const BenchSubject& subject) {
-  const Dataset& dataset = subject.dataset;
-  return LinkModel(
-      subject.options.model, subject.options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected});
-}
-
 TrainerSetup setupOf(const BenchSubject& subject) {
   const auto& [dataset, training, options] = subject;
   return {.options = options.training,
@@ -286,7 +280,7 @@ MachineRates measureMachine(const BenchEffort& effort) {
 
 StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
                                  const BenchEffort& effort, ProgressSink& progress) {
-  const LinkModel model = modelOf(subject);
+  const LinkModel model = makeModel(subject.dataset, subject.options);
   if (model.decoder().choosesViews() && model.selector() == nullptr) {
     throw ConfigError(fmt::format("the work of selector '{}' is not counted",
                                   subject.options.network.selector.kind),
@@ -310,7 +304,7 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
 
 StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRates& machine,
                                   const BenchEffort& effort, ProgressSink& progress) {
-  const LinkModel model = modelOf(subject);
+  const LinkModel model = makeModel(subject.dataset, subject.options);
   SelectorOptions selector = subject.options.network.selector;
   // Steps that search, not those before them.
   selector.warmup = 0;

@@ -23,10 +23,6 @@ std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
   return static_cast<std::uint32_t>(text[0] - '1');
 }
 
-bool choosesByPair(std::string_view kind) {
-  return kind == "rs" || kind == "ps2" || kind == "oracle";
-}
-
 }  // namespace
 
 std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutputs&,
@@ -81,13 +77,13 @@ std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const Decod
     const auto last = static_cast<std::uint32_t>(context.depth - 1);
     return detail::makeSingleViewDecoder({last, last}, context, layout);
   }
-  if (options.kind == "mean" || (choosesByPair(options.kind) && options.mix == "score")) {
+  if (options.scoresViewsApart()) {
     return detail::makeScoreDecoder(options, context, layout);
   }
   if (options.kind == "jk") {
     return detail::makeJkDecoder(context, layout);
   }
-  if (choosesByPair(options.kind)) {
+  if (options.choosesByPair()) {
     return detail::makeChosenViewDecoder(context, layout);
   }
   throw ConfigError(fmt::format("selector.kind: no selector is called '{}'", options.kind),

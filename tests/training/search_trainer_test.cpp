@@ -38,6 +38,20 @@ struct SearchCase {
     options.training.batch_size = 64;
     options.seed = 5;
   }
+
+  // `upper` is empty where training edges take turns.
+  [[nodiscard]] SearchTrainer trainer(const LinkModel& model, const TrainingEdges& training,
+                                      const EdgeTable& upper = {}) const {
+    return {model,
+            dataset,
+            training,
+            {.trainer = {.options = options.training,
+                         .seed = static_cast<std::uint64_t>(options.seed),
+                         .edge_weights = true,
+                         .metrics = parseMetrics("auc")},
+             .selector = options.network.selector,
+             .upper = upper}};
+  }
 };
 
 TEST(HalveValid, SharesTheEdgesOutWithoutOverlap) {
@@ -69,21 +83,12 @@ TEST(HalveValid, LeavesEachPositiveItsOwnNegatives) {
 
 TEST(SearchTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
   SearchCase with;
-  const LinkModel model(with.options.model, with.options.network,
-                        NodeSide{with.dataset.features, with.dataset.node_count, false});
+  const LinkModel model = makeModel(with.dataset, with.options);
   HalvedValid halves = halveValid(with.split.training.valid, 3);
   TrainingEdges training = with.split.training;
   training.valid = halves.selection;
   with.options.training.checkpoint_seconds = 1e-9;
-  const auto trainer = [&] {
-    return SearchTrainer(model, with.dataset, training,
-                         {.trainer = {.options = with.options.training,
-                                      .seed = 5,
-                                      .edge_weights = true,
-                                      .metrics = parseMetrics("auc")},
-                          .selector = with.options.network.selector,
-                          .upper = halves.upper});
-  };
+  const auto trainer = [&] { return with.trainer(model, training, halves.upper); };
   testing::TempFolder folder;
   std::vector<std::filesystem::path> files;
   SearchTrainer first = trainer();
@@ -116,15 +121,8 @@ TEST(SearchTrainer, NamesItsStagesByTheOrderOfTheSearch) {
            {"second", {"virtual", "upper", "difference", "difference"}},
            {"exact", {"virtual", "upper", "difference"}}}) {
     SearchCase with("rotate", order);
-    const LinkModel model(with.options.model, with.options.network,
-                          NodeSide{with.dataset.features, with.dataset.node_count, false});
-    SearchTrainer trainer(model, with.dataset, with.split.training,
-                          {.trainer = {.options = with.options.training,
-                                       .seed = 5,
-                                       .edge_weights = true,
-                                       .metrics = parseMetrics("auc")},
-                           .selector = with.options.network.selector,
-                           .upper = {}});
+    const LinkModel model = makeModel(with.dataset, with.options);
+    SearchTrainer trainer = with.trainer(model, with.split.training);
     TrainingState state = trainer.start();
     NamedStages stages;
     EXPECT_GT(trainer.step(state, trainer.batches().batch(0), stages), 0);
@@ -190,15 +188,8 @@ TEST(RunModel, LearnsJointlyWithSeveralViewsAPair) {
 TEST(SearchTrainer, LeavesTheSelectorAloneWhileAllViewsCountTheSame) {
   SearchCase with("rotate", "first");
   with.options.network.selector.warmup = 2;
-  const LinkModel model(with.options.model, with.options.network,
-                        NodeSide{with.dataset.features, with.dataset.node_count, false});
-  SearchTrainer trainer(model, with.dataset, with.split.training,
-                        {.trainer = {.options = with.options.training,
-                                     .seed = 5,
-                                     .edge_weights = true,
-                                     .metrics = parseMetrics("auc")},
-                         .selector = with.options.network.selector,
-                         .upper = {}});
+  const LinkModel model = makeModel(with.dataset, with.options);
+  SearchTrainer trainer = with.trainer(model, with.split.training);
   TrainingState state = trainer.start();
   const at::Tensor selector = state.selector->parameters.flat().clone();
   const at::Tensor weights = state.parameters.flat().clone();

@@ -35,8 +35,20 @@ struct SelectorOptions {
   void bind(OptionSet& set);
   // Whether a selector is searched for before the model is trained with its choices.
   [[nodiscard]] bool searches() const { return kind == "ps2"; }
+  // Whether every pair comes with views of its own.
+  [[nodiscard]] bool choosesByPair() const {
+    return kind == "rs" || kind == "ps2" || kind == "oracle";
+  }
+  // Whether every view has a predictor of its own.
+  [[nodiscard]] bool scoresViewsApart() const {
+    return kind == "mean" || (choosesByPair() && mix == "score");
+  }
   // Whether search and application are one.
   [[nodiscard]] bool joins() const { return searches() && apply == "joint"; }
+  // Epochs of the search where training as such takes `training_epochs`.
+  [[nodiscard]] std::int64_t searchEpochs(std::int64_t training_epochs) const {
+    return joins() ? training_epochs : epochs;
+  }
 };
 
 }  // namespace edgewise
