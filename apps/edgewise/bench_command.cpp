@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "edgewise/data/catalogue.h"
 #include "edgewise/ops/backend.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/util/text.h"
 
@@ -21,6 +22,7 @@ struct BenchArguments {
   std::string dataset;
   std::string models = "gae,sage";
   std::string selector = "none";
+  std::string device = "auto";
   std::optional<std::size_t> steps;
   std::vector<std::string> settings;
 };
@@ -57,6 +59,7 @@ RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_ca
   }
   set.set("model.kind", model, "--model");
   set.set("selector.kind", arguments.selector, "--selector");
+  set.set("run.device", arguments.device, "--device");
   for (const std::string& setting : arguments.settings) {
     set.setAssignment(setting, "--set");
   }
@@ -129,16 +132,18 @@ class Bench {
   void run() {
     const std::vector<const BenchCase*> cases = chosenCases();
     // Wrong words are told before anything is measured.
-    std::int64_t threads = 0;
+    RunOptions options;
     for (const BenchCase* bench_case : cases) {
       for (const std::string& model : listOf(arguments_.models)) {
-        const RunOptions options = optionsFor(arguments_, bench_case, model);
+        options = optionsFor(arguments_, bench_case, model);
         requireLearned(options);
-        threads = options.threads;
       }
     }
-    setBackendThreads(session_.threads.value_or(static_cast<int>(threads)));
-    const BenchMachine machine = inspectMachine(effort_);
+    setBackendThreads(session_.threads.value_or(static_cast<int>(options.threads)));
+    const at::Device device = resolveDevice(options.device);
+    setProductPrecision(!device.is_cpu() && options.precision == "tf32" ? ProductPrecision::kTf32
+                                                                        : ProductPrecision::kFloat);
+    const BenchMachine machine = inspectMachine(effort_, device);
     session_.console.say(describeMachine(machine));
     if (const auto warning = blasWarning(inspectBackend())) {
       session_.console.warn(*warning);
@@ -216,7 +221,7 @@ void addBenchCommand(CLI::App& program, Session& session) {
   CLI::Option* cases =
       command
           ->add_option("--case", arguments->cases,
-                       "generated graphs of known sizes: cora, pubmed, ddi, collab; several with "
+                       "generated graphs of known sizes: cora, pubmed, ddi, collab, ppa; several with "
                        "commas (default: cora,pubmed)")
           ->option_text("NAME");
   command->add_option("--dataset", arguments->dataset, "a real dataset instead")
@@ -229,6 +234,7 @@ void addBenchCommand(CLI::App& program, Session& session) {
                    "views of a pair that are looked at: none (default), fixed:I,J, mean, or ps2, "
                    "whose search and application are measured, the latter beside none")
       ->option_text("NAME");
+  command->add_option("--device", arguments->device, "cpu, cuda or auto")->option_text("NAME");
   command
       ->add_option("--steps", arguments->steps,
                    "steps to measure (default: 100, fewer where they are slow)")

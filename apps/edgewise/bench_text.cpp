@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "edgewise/ops/backend.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
@@ -123,9 +124,15 @@ nlohmann::ordered_json resultJson(const BenchResult& result) {
   return json;
 }
 
+std::string deviceText(at::Device device) {
+  const std::string name = deviceName(device);
+  const bool rounded = productPrecision() == ProductPrecision::kTf32;
+  return device.is_cpu() ? name : name + (rounded ? " (tf32)" : " (fp32)");
+}
+
 }  // namespace
 
-BenchMachine inspectMachine(const BenchEffort& effort) {
+BenchMachine inspectMachine(const BenchEffort& effort, at::Device device) {
   const BackendInfo backend = inspectBackend();
   return {.processor = processorName(),
           .cores = std::thread::hardware_concurrency(),
@@ -133,14 +140,17 @@ BenchMachine inspectMachine(const BenchEffort& effort) {
           .load = systemLoad(),
           .torch = backend.torch_version,
           .blas = backend.blas,
-          .rates = measureMachine(effort)};
+          .device = deviceText(device),
+          .rates = measureMachine(effort, device)};
 }
 
 std::string describeMachine(const BenchMachine& machine) {
   const std::string load = machine.load < 0 ? "" : fmt::format(", load {:.1f}", machine.load);
   return fmt::format(
-      "{}, {} cores, {} threads{}\nlibtorch {}, {}\nat best: products {}, memory {:.1f} GB/s",
+      "{}, {} cores, {} threads{}\nlibtorch {}, {}, on {}\nat best: products {}, memory {:.1f} "
+      "GB/s",
       machine.processor, machine.cores, machine.threads, load, machine.torch, machine.blas,
+      machine.device,
       productText(machine.rates.product), kGiga * machine.rates.memory);
 }
 
@@ -215,6 +225,7 @@ nlohmann::ordered_json benchJson(const BenchMachine& machine,
                                    {"load", machine.load},
                                    {"torch", machine.torch},
                                    {"blas", machine.blas},
+                                   {"device", machine.device},
                                    {"product", productJson(machine.rates.product)},
                                    {"memory_gb_s", kGiga * machine.rates.memory}}},
                                  {"cases", nlohmann::ordered_json::array()}};

@@ -20,10 +20,12 @@ struct BenchMachine {
   double load = 0;
   std::string torch;
   std::string blas;
+  // What computes: "cpu", or the GPU and how its products are rounded.
+  std::string device;
   MachineRates rates;
 };
 // Looks and measures.
-[[nodiscard]] BenchMachine inspectMachine(const BenchEffort& effort);
+[[nodiscard]] BenchMachine inspectMachine(const BenchEffort& effort, at::Device device);
 
 // One case with one model.
 struct BenchResult {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/util/error.h"
 
@@ -93,14 +94,24 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
   }
 }
 
+at::Tensor NodeInput::denseOn(at::Device device) const {
+  const std::scoped_lock lock(mutex_);
+  if (!dense_there_.defined() || dense_there_.device() != device) {
+    dense_there_ = dense_.to(device);
+  }
+  return dense_there_;
+}
+
 PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& noise) const {
   const DropoutMask mask = noise.mask("input", options_.dropout);
   PreparedInput input;
   if (sparse_ != nullptr) {
-    input.sparse_ = mask.keepsAll() ? sparse_ : sparse_->dropped(mask);
+    input.sparse_ = mask.keepsAll()                    ? sparse_
+                    : onDevice(parameters.flat()) ? sparse_->droppedOnDevice(mask)
+                                                  : sparse_->dropped(mask);
   }
   if (dense_.defined()) {
-    input.dense_ = dropout(dense_, mask);
+    input.dense_ = dropout(denseOn(parameters.flat().device()), mask);
   }
   if (embedding_) {
     input.embedding_ =

@@ -59,7 +59,7 @@ std::int64_t ParameterLayout::totalSize() const {
 }
 
 Parameters Parameters::initial(const ParameterLayout& layout, std::uint64_t seed,
-                               at::ScalarType type) {
+                               at::ScalarType type, at::Device device) {
   Parameters result;
   result.flat_ = at::empty({layout.totalSize()}, at::TensorOptions(type));
   std::vector<std::vector<std::int64_t>> shapes;
@@ -71,16 +71,21 @@ Parameters Parameters::initial(const ParameterLayout& layout, std::uint64_t seed
     }
     shapes.push_back(entry.shape);
   }
+  result.flat_ = result.flat_.to(device);
   result.cut(shapes);
   return result;
 }
 
 Parameters Parameters::clone() const {
+  return flat_.defined() ? to(flat_.device()) : Parameters();
+}
+
+Parameters Parameters::to(at::Device device) const {
   Parameters result;
   if (!flat_.defined()) {
     return result;
   }
-  result.flat_ = flat_.clone();
+  result.flat_ = flat_.to(device, /*non_blocking=*/false, /*copy=*/true);
   std::vector<std::vector<std::int64_t>> shapes;
   for (const at::Tensor& tensor : tensors_) {
     shapes.push_back(tensor.sizes().vec());

@@ -2,6 +2,7 @@
 
 #include "ops/autograd_support.h"
 #include "ops/cpu_aggregate.h"
+#include "ops/device_plan.h"
 
 namespace edgewise {
 namespace {
@@ -18,11 +19,22 @@ void checkInput(const MessagePlan& plan, const at::Tensor& x) {
 
 at::Tensor applyPlan(const MessagePlan& plan, const at::Tensor& x) {
   const at::Tensor input = x.contiguous();
+  if (onDevice(input) && plan.onDevice().prefersDense(input.scalar_type())) {
+    return plan.onDevice().denseProduct(input);
+  }
   at::Tensor output = at::empty_like(input);
-  detail::dispatchReal("aggregate", input, [&]<class Real>(Real) {
-    detail::aggregateOnCpu(plan, input.data_ptr<Real>(), output.data_ptr<Real>(),
-                           detail::sizeOf(input, 1));
-  });
+  detail::dispatchReal(
+      "aggregate", input,
+      [&]<class Real>(Real) {
+        detail::aggregateOnCpu(plan, input.data_ptr<Real>(), output.data_ptr<Real>(),
+                               detail::sizeOf(input, 1));
+      },
+      [&]<class Real>(Real, cuda::Stream stream) {
+        const detail::DevicePlan& there = plan.onDevice();
+        cuda::aggregate<Real>(stream, there.rows(input.device()), there.scales<Real>(input.device()),
+                              input.data_ptr<Real>(), detail::sizeOf(input, 1),
+                              output.data_ptr<Real>());
+      });
   return output;
 }
 
@@ -42,6 +54,10 @@ class Aggregate : public torch::autograd::Function<Aggregate> {
 };
 
 }  // namespace
+
+bool aggregatesDensely(const MessagePlan& plan, at::Device device) {
+  return onDevice(device) && plan.onDevice().prefersDense(at::kFloat);
+}
 
 at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
   checkInput(*plan, x);

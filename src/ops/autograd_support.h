@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "edgewise/util/error.h"
+#include "ops/device_kernels.h"
 
 namespace edgewise::detail {
 
@@ -54,10 +55,7 @@ inline variable_list contiguous(at::TensorList tensors) {
 // Calls body(zero) with a zero of the tensor's type. Throws ConfigError for what the kernels cannot
 // read.
 template <class Body>
-void dispatchReal(const char* op, const at::Tensor& x, Body&& body) {
-  if (!x.device().is_cpu()) {
-    throw ConfigError(fmt::format("{} works on the CPU, got a tensor on {}", op, x.device().str()));
-  }
+void byType(const char* op, const at::Tensor& x, Body&& body) {
   if (x.scalar_type() == at::kFloat) {
     body(float{});
   } else if (x.scalar_type() == at::kDouble) {
@@ -66,6 +64,28 @@ void dispatchReal(const char* op, const at::Tensor& x, Body&& body) {
     throw ConfigError(
         fmt::format("{} works on float or double, got {}", op, c10::toString(x.scalar_type())));
   }
+}
+
+// Of an operation that handles tensors on a device by itself.
+template <class OnCpu>
+void dispatchReal(const char* op, const at::Tensor& x, OnCpu&& on_cpu) {
+  if (!x.device().is_cpu()) {
+    throw ConfigError(
+        fmt::format("{} has no kernel for a tensor on {} in this build", op, x.device().str()));
+  }
+  byType(op, x, std::forward<OnCpu>(on_cpu));
+}
+
+// Calls on_cpu(zero), or on_device(zero, stream) where the tensor lies on a device.
+template <class OnCpu, class OnDevice>
+void dispatchReal(const char* op, const at::Tensor& x, OnCpu&& on_cpu, OnDevice&& on_device) {
+  if constexpr (kDeviceKernels) {
+    if (onDevice(x)) {
+      byType(op, x, [&]<class Real>(Real zero) { on_device(zero, streamOf(x)); });
+      return;
+    }
+  }
+  dispatchReal(op, x, std::forward<OnCpu>(on_cpu));
 }
 
 inline std::size_t sizeOf(const at::Tensor& x, std::int64_t dimension) {

@@ -29,6 +29,11 @@ DropoutMask::DropoutMask(double rate, const CounterRng& rng, std::uint64_t step)
   scale_ = 1.0 / (1.0 - threshold_ / kLevels);
 }
 
+DropoutMask::DropoutMask(double rate, const CounterRng& rng, const std::uint64_t* step_on_device)
+    : DropoutMask(rate, rng, std::uint64_t{0}) {
+  step_on_device_ = step_on_device;
+}
+
 void DropoutMask::draw(std::uint64_t first, std::span<std::uint8_t> keep) const {
   constexpr std::size_t kChunk = 1024;
   std::array<std::uint32_t, kChunk / 2> words;

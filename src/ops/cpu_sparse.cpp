@@ -5,6 +5,7 @@
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
 #include "ops/cpu_row_sum.h"
+#include "ops/device_sparse.h"
 #include "ops/row_blocks.h"
 
 namespace edgewise {
@@ -63,6 +64,8 @@ std::shared_ptr<const SparseMatrix> SparseMatrix::make(const FeatureMatrix& feat
                                                            features.values().end());
   matrix->row_values_ = values;
   matrix->column_values_ = reordered(*values, *matrix->columns_);
+  matrix->device_ = std::make_shared<detail::DeviceSparse>(
+      std::make_shared<detail::SparseArrays>(matrix->rows_, matrix->columns_, values));
   return matrix;
 }
 
@@ -72,6 +75,7 @@ std::shared_ptr<const SparseMatrix> SparseMatrix::dropped(const DropoutMask& mas
   if (mask.keepsAll()) {
     return matrix;
   }
+  matrix->device_ = device_->dropped(mask);
   auto values = std::make_shared<std::vector<float>>(*row_values_);
   const auto scale = static_cast<float>(mask.scale());
   parallelFor(
@@ -89,10 +93,17 @@ std::shared_ptr<const SparseMatrix> SparseMatrix::dropped(const DropoutMask& mas
   return matrix;
 }
 
+std::shared_ptr<const SparseMatrix> SparseMatrix::droppedOnDevice(const DropoutMask& mask) const {
+  auto matrix = std::shared_ptr<SparseMatrix>(new SparseMatrix(*this));
+  matrix->device_ = device_->dropped(mask);
+  return matrix;
+}
+
 std::shared_ptr<const SparseMatrix> SparseMatrix::transposed() const {
   auto matrix = std::shared_ptr<SparseMatrix>(new SparseMatrix(*this));
   std::swap(matrix->rows_, matrix->columns_);
   std::swap(matrix->row_values_, matrix->column_values_);
+  matrix->transposed_ = !transposed_;
   return matrix;
 }
 

@@ -17,10 +17,16 @@ class Drop : public torch::autograd::Function<Drop> {
     detail::keep(context, "mask", mask);
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty_like(input);
-    detail::dispatchReal("dropout", input, [&]<class Real>(Real) {
-      detail::dropOnCpu(input.data_ptr<Real>(), *mask, static_cast<std::size_t>(input.numel()),
-                        out.data_ptr<Real>());
-    });
+    const auto count = static_cast<std::size_t>(input.numel());
+    detail::dispatchReal(
+        "dropout", input,
+        [&]<class Real>(Real) {
+          detail::dropOnCpu(input.data_ptr<Real>(), *mask, count, out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::drop<Real>(stream, input.data_ptr<Real>(), detail::maskOf(*mask), count,
+                           out.data_ptr<Real>());
+        });
     return out;
   }
 
@@ -38,10 +44,17 @@ class Gate : public torch::autograd::Function<Gate> {
     context->saved_data["scale"] = scale;
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty_like(input);
-    detail::dispatchReal("dropout", input, [&]<class Real>(Real) {
-      detail::gateOnCpu(input.data_ptr<Real>(), open.data_ptr<Real>(), static_cast<Real>(scale),
-                        static_cast<std::size_t>(input.numel()), out.data_ptr<Real>());
-    });
+    const auto count = static_cast<std::size_t>(input.numel());
+    detail::dispatchReal(
+        "dropout", input,
+        [&]<class Real>(Real) {
+          detail::gateOnCpu(input.data_ptr<Real>(), open.data_ptr<Real>(),
+                            static_cast<Real>(scale), count, out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::gate<Real>(stream, input.data_ptr<Real>(), open.data_ptr<Real>(),
+                           static_cast<Real>(scale), count, out.data_ptr<Real>());
+        });
     return out;
   }
 
@@ -59,10 +72,16 @@ class RectifyAndDrop : public torch::autograd::Function<RectifyAndDrop> {
                             const std::shared_ptr<const DropoutMask>& mask) {
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty_like(input);
-    detail::dispatchReal("reluDropout", input, [&]<class Real>(Real) {
-      detail::rectifyAndDropOnCpu(input.data_ptr<Real>(), *mask,
-                                  static_cast<std::size_t>(input.numel()), out.data_ptr<Real>());
-    });
+    const auto count = static_cast<std::size_t>(input.numel());
+    detail::dispatchReal(
+        "reluDropout", input,
+        [&]<class Real>(Real) {
+          detail::rectifyAndDropOnCpu(input.data_ptr<Real>(), *mask, count, out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::rectifyAndDrop<Real>(stream, input.data_ptr<Real>(), detail::maskOf(*mask), count,
+                                     out.data_ptr<Real>());
+        });
     context->save_for_backward({out});
     context->saved_data["scale"] = mask->scale();
     return out;

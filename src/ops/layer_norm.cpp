@@ -24,6 +24,13 @@ variable_list fusedBackward(const at::Tensor& x, const at::Tensor& scale, double
   const at::Tensor input = x.contiguous();
   const at::Tensor by = scale.contiguous();
   const at::Tensor from = gradient.contiguous();
+  if (onDevice(input)) {
+    const auto [out, mean, inverse] =
+        at::native_layer_norm(input, {input.size(1)}, by, {}, epsilon);
+    const auto [to_x, to_scale, to_shift] = at::native_layer_norm_backward(
+        from, input, {input.size(1)}, mean, inverse, by, at::zeros_like(by), {true, true, true});
+    return {to_x, to_scale, to_shift};
+  }
   at::Tensor to_x = at::empty_like(input);
   at::Tensor to_scale = at::empty_like(by);
   at::Tensor to_shift = at::empty_like(by);
@@ -62,6 +69,9 @@ class LayerNorm : public torch::autograd::Function<LayerNorm> {
     const at::Tensor input = x.contiguous();
     const at::Tensor by = scale.contiguous();
     const at::Tensor plus = shift.contiguous();
+    if (onDevice(input)) {
+      return std::get<0>(at::native_layer_norm(input, {input.size(1)}, by, plus, epsilon));
+    }
     at::Tensor out = at::empty_like(input);
     detail::dispatchReal("layerNorm", input, [&]<class Real>(Real) {
       detail::normaliseRows(inputOf<Real>(input, by, epsilon), plus.data_ptr<Real>(),

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "edgewise/util/error.h"
+#include "ops/device_plan.h"
 #include "ops/row_blocks.h"
 
 namespace edgewise {
@@ -42,6 +43,11 @@ std::shared_ptr<const MessagePlan> MessagePlan::make(CsrGraph graph, Norm norm) 
     plan->columns_ = std::make_shared<const CsrGraph>(plan->rows_->transposed());
     plan->column_blocks_ = blocksOf(*plan->columns_);
   }
+  plan->device_rows_ = std::make_shared<detail::DeviceGraph>(plan->rows_);
+  plan->device_columns_ = plan->rows_ == plan->columns_
+                              ? plan->device_rows_
+                              : std::make_shared<detail::DeviceGraph>(plan->columns_);
+  plan->device_ = std::make_shared<detail::DevicePlan>(*plan, plan->device_rows_);
   plan->scaleByDegrees();
   return plan;
 }
@@ -83,6 +89,7 @@ void MessagePlan::scaleByDegrees() {
 std::shared_ptr<const MessagePlan> MessagePlan::without(std::span<const Edge> edges) const {
   invariant(mask_.empty(), "a masked plan cannot be masked again");
   auto plan = std::shared_ptr<MessagePlan>(new MessagePlan(*this));
+  plan->device_ = std::make_shared<detail::DevicePlan>(*plan, device_rows_);
   const bool both_ways = rows_->direction() == Direction::kUndirected;
   std::vector<std::uint64_t> keys;
   for (const Edge& edge : edges) {
@@ -109,8 +116,19 @@ std::shared_ptr<const MessagePlan> MessagePlan::without(std::span<const Edge> ed
   return plan;
 }
 
+std::shared_ptr<const MessagePlan> MessagePlan::withoutOnDevice(const at::Tensor& edges) const {
+  invariant(mask_.empty() && rows_ == columns_, "a device masks undirected graphs, and once");
+  auto plan = std::shared_ptr<MessagePlan>(new MessagePlan(*this));
+  plan->device_ = device_->without(edges, *plan);
+  return plan;
+}
+
 std::shared_ptr<const MessagePlan> MessagePlan::transposed() const {
   auto plan = std::shared_ptr<MessagePlan>(new MessagePlan(*this));
+  std::swap(plan->device_rows_, plan->device_columns_);
+  plan->device_ = rows_ == columns_
+                      ? device_->transposed(*plan)
+                      : std::make_shared<detail::DevicePlan>(*plan, plan->device_rows_);
   std::swap(plan->rows_, plan->columns_);
   std::swap(plan->blocks_, plan->column_blocks_);
   std::swap(plan->row_scale_, plan->column_scale_);

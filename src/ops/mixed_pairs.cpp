@@ -3,6 +3,7 @@
 #include "edgewise/ops/view_mixture.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_mixture.h"
+#include "ops/device_pairs.h"
 #include "ops/view_checks.h"
 
 namespace edgewise {
@@ -42,6 +43,12 @@ void layerGradients(const detail::MixedInput<Real>& input, const at::Tensor& gra
   detail::mixedPairsToLayersOnCpu<Real>(input, gradient.data_ptr<Real>(), to);
 }
 
+// The layers as kernels of a device take them.
+template <class Real>
+cuda::Layers<Real> layersOf(const variable_list& inputs) {
+  return detail::deviceLayers<Real>(std::span(inputs).first(inputs.size() - 1));
+}
+
 class MixedPairs : public torch::autograd::Function<MixedPairs> {
  public:
   static at::Tensor forward(AutogradContext* context, at::TensorList inputs,
@@ -52,9 +59,17 @@ class MixedPairs : public torch::autograd::Function<MixedPairs> {
     at::Tensor out =
         at::empty({static_cast<std::int64_t>(shape->pairs->size()), all.front().size(1)},
                   all.front().options().requires_grad(false));
-    detail::dispatchReal("mixedPairs", all.front(), [&]<class Real>(Real) {
-      detail::mixedPairsOnCpu<Real>(inputOf<Real>(*shape, all), out.data_ptr<Real>());
-    });
+    detail::dispatchReal(
+        "mixedPairs", all.front(),
+        [&]<class Real>(Real) {
+          detail::mixedPairsOnCpu<Real>(inputOf<Real>(*shape, all), out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::mixedPairs<Real>(stream, detail::deviceEnds(*shape->pairs, out.device()),
+                                 detail::deviceViews(shape->views), layersOf<Real>(all),
+                                 all.back().data_ptr<Real>(), sizeOf(out, 1),
+                                 out.data_ptr<Real>());
+        });
     return out;
   }
 
@@ -65,17 +80,44 @@ class MixedPairs : public torch::autograd::Function<MixedPairs> {
     const at::Tensor gradient = gradients[0].contiguous();
     const std::size_t layers = inputs.size() - 1;
     variable_list result(inputs.size() + 1);
-    detail::dispatchReal("mixedPairs", gradient, [&]<class Real>(Real) {
-      const detail::MixedInput<Real> input = inputOf<Real>(*shape, inputs);
-      if (context->needs_input_grad({{0, layers}})) {
-        layerGradients<Real>(input, gradient, inputs, result);
-      }
-      if (context->needs_input_grad(layers)) {
-        result[layers] = at::empty_like(inputs[layers]).detach();
-        detail::mixedPairsToWeightsOnCpu<Real>(input, gradient.data_ptr<Real>(),
-                                               result[layers].data_ptr<Real>());
-      }
-    });
+    const bool to_layers = context->needs_input_grad({{0, layers}});
+    const bool to_weights = context->needs_input_grad(layers);
+    if (to_weights) {
+      result[layers] = at::empty_like(inputs[layers]).detach();
+    }
+    detail::dispatchReal(
+        "mixedPairs", gradient,
+        [&]<class Real>(Real) {
+          const detail::MixedInput<Real> input = inputOf<Real>(*shape, inputs);
+          if (to_layers) {
+            layerGradients<Real>(input, gradient, inputs, result);
+          }
+          if (to_weights) {
+            detail::mixedPairsToWeightsOnCpu<Real>(input, gradient.data_ptr<Real>(),
+                                                   result[layers].data_ptr<Real>());
+          }
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          const cuda::Views views = detail::deviceViews(shape->views);
+          const std::size_t width = sizeOf(gradient, 1);
+          if (to_layers) {
+            for (std::size_t i = 0; i < layers; ++i) {
+              result[i] = at::empty_like(inputs[i]).detach();
+            }
+            cuda::mixedPairsToLayers<Real>(
+                stream, detail::devicePairs(*shape->pairs, gradient.device()), views,
+                layersOf<Real>(inputs), inputs.back().data_ptr<Real>(), width,
+                gradient.data_ptr<Real>(),
+                detail::devicePointers<cuda::LayerGradients<Real>, Real>(
+                    std::span(result).first(layers)));
+          }
+          if (to_weights) {
+            cuda::mixedPairsToWeights<Real>(
+                stream, detail::deviceEnds(*shape->pairs, gradient.device()), views,
+                layersOf<Real>(inputs), width, gradient.data_ptr<Real>(),
+                result[layers].data_ptr<Real>());
+          }
+        });
     return result;
   }
 };

@@ -1,8 +1,11 @@
 #include "edgewise/ops/pair_index.h"
 
+#include <ATen/Functions.h>
 #include <fmt/format.h>
 
 #include "edgewise/util/error.h"
+#include "ops/device_copy.h"
+#include "ops/device_kernels.h"
 #include "ops/row_blocks.h"
 
 namespace edgewise {
@@ -19,6 +22,7 @@ std::shared_ptr<const PairIndex> PairIndex::make(std::span<const Edge> pairs,
   }
   auto result = std::shared_ptr<PairIndex>(new PairIndex());
   result->pairs_.assign(pairs.begin(), pairs.end());
+  result->size_ = pairs.size();
   result->node_count_ = node_count;
   std::vector<std::uint32_t> count(node_count, 0);
   for (const Edge& pair : pairs) {
@@ -47,6 +51,50 @@ std::shared_ptr<const PairIndex> PairIndex::make(std::span<const Edge> pairs,
   }
   result->blocks_ = detail::cutIntoBlocks(result->offsets_, kBlockWork);
   return result;
+}
+
+std::shared_ptr<const PairIndex> PairIndex::makeOnDevice(const at::Tensor& ends,
+                                                         std::size_t node_count) {
+  invariant(ends.dim() == 2 && ends.size(1) == 2 && ends.scalar_type() == at::kInt &&
+                ends.is_contiguous(),
+            "pairs on a device are [pairs, 2] of int32");
+  auto result = std::shared_ptr<PairIndex>(new PairIndex());
+  result->size_ = static_cast<std::size_t>(ends.size(0));
+  result->node_count_ = node_count;
+  result->ends_ = ends;
+  return result;
+}
+
+at::Tensor PairIndex::ends(at::Device device) const {
+  static_assert(sizeof(Edge) == 2 * sizeof(std::int32_t));
+  const std::scoped_lock lock(mutex_);
+  if (!ends_.defined()) {
+    const std::span<const std::int32_t> values(
+        reinterpret_cast<const std::int32_t*>(pairs_.data()), 2 * pairs_.size());
+    ends_ = detail::copyTo(device, values, at::kInt).view({-1, 2});
+  }
+  return ends_;
+}
+
+PairIndex::DevicePlaces PairIndex::devicePlaces(at::Device device) const {
+  const at::Tensor keys = ends(device);
+  const std::scoped_lock lock(mutex_);
+  if constexpr (detail::kDeviceKernels) {
+    if (!device_places_.places.defined()) {
+      const std::size_t count = 2 * size_;
+      const std::size_t bytes = cuda::sortBytes(count);
+      const at::Tensor scratch =
+          at::empty({static_cast<std::int64_t>(bytes)}, keys.options().dtype(at::kByte));
+      const at::Tensor sorted = at::empty({static_cast<std::int64_t>(count)}, keys.options());
+      DevicePlaces made{at::empty_like(sorted),
+                        at::empty({static_cast<std::int64_t>(node_count_) + 1}, keys.options())};
+      cuda::sortPlaces(detail::streamOf(keys), keys.data_ptr<std::int32_t>(), count, node_count_,
+                       scratch.data_ptr<std::uint8_t>(), bytes, sorted.data_ptr<std::int32_t>(),
+                       made.places.data_ptr<std::int32_t>(), made.offsets.data_ptr<std::int32_t>());
+      device_places_ = made;
+    }
+  }
+  return device_places_;
 }
 
 }  // namespace edgewise

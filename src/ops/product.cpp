@@ -47,6 +47,11 @@ void checkProduct(const at::Tensor& a, const at::Tensor& b, Transpose transpose)
 
 at::Tensor multiplied(const at::Tensor& a, const at::Tensor& b, Transpose transpose,
                       const at::Tensor& bias) {
+  if (onDevice(a)) {
+    const at::Tensor left = firstTransposed(transpose) ? a.t() : a;
+    const at::Tensor right = secondTransposed(transpose) ? b.t() : b;
+    return bias.defined() ? at::addmm(bias, left, right) : at::mm(left, right);
+  }
   const at::Tensor left = a.contiguous();
   const at::Tensor right = b.contiguous();
   at::Tensor out = at::empty({left.size(firstTransposed(transpose) ? 1 : 0),

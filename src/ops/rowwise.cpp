@@ -14,6 +14,9 @@ class ColumnSum : public torch::autograd::Function<ColumnSum> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     context->saved_data["rows"] = x.size(0);
+    if (onDevice(x)) {
+      return x.sum(0);
+    }
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty({x.size(1)}, x.options().requires_grad(false));
     detail::dispatchReal("columnSum", input, [&]<class Real>(Real) {
@@ -30,6 +33,9 @@ class ColumnSum : public torch::autograd::Function<ColumnSum> {
 class ExpandRows : public torch::autograd::Function<ExpandRows> {
  public:
   static at::Tensor forward(AutogradContext*, const at::Tensor& row, std::int64_t rows) {
+    if (onDevice(row)) {
+      return row.expand({rows, row.size(0)}).contiguous();
+    }
     const at::Tensor input = row.contiguous();
     at::Tensor out = at::empty({rows, row.size(0)}, row.options().requires_grad(false));
     detail::dispatchReal("expandRows", input, [&]<class Real>(Real) {
@@ -47,6 +53,9 @@ class RowSum : public torch::autograd::Function<RowSum> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     context->saved_data["columns"] = x.size(1);
+    if (onDevice(x)) {
+      return x.sum(1);
+    }
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty({x.size(0)}, x.options().requires_grad(false));
     detail::dispatchReal("rowSum", input, [&]<class Real>(Real) {
@@ -63,6 +72,9 @@ class RowSum : public torch::autograd::Function<RowSum> {
 class ExpandColumns : public torch::autograd::Function<ExpandColumns> {
  public:
   static at::Tensor forward(AutogradContext*, const at::Tensor& column, std::int64_t columns) {
+    if (onDevice(column)) {
+      return column.unsqueeze(1).expand({column.size(0), columns}).contiguous();
+    }
     const at::Tensor input = column.contiguous();
     at::Tensor out = at::empty({column.size(0), columns}, column.options().requires_grad(false));
     detail::dispatchReal("expandColumns", input, [&]<class Real>(Real) {
@@ -92,10 +104,15 @@ class Logistic : public torch::autograd::Function<Logistic> {
     context->save_for_backward({x});
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty_like(input);
-    detail::dispatchReal("logistic", input, [&]<class Real>(Real) {
-      detail::logisticOf(input.data_ptr<Real>(), static_cast<std::size_t>(input.numel()),
-                         out.data_ptr<Real>());
-    });
+    const auto count = static_cast<std::size_t>(input.numel());
+    detail::dispatchReal(
+        "logistic", input,
+        [&]<class Real>(Real) {
+          detail::logisticOf(input.data_ptr<Real>(), count, out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::logistic<Real>(stream, input.data_ptr<Real>(), count, out.data_ptr<Real>());
+        });
     return out;
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -112,10 +129,17 @@ class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
     const at::Tensor x = logits.contiguous();
     const at::Tensor y = labels.contiguous();
     at::Tensor each = at::empty_like(x);
-    detail::dispatchReal("binaryCrossEntropy", x, [&]<class Real>(Real) {
-      detail::crossEntropyOf(x.data_ptr<Real>(), y.data_ptr<Real>(),
-                             static_cast<std::size_t>(x.numel()), each.data_ptr<Real>());
-    });
+    const auto count = static_cast<std::size_t>(x.numel());
+    detail::dispatchReal(
+        "binaryCrossEntropy", x,
+        [&]<class Real>(Real) {
+          detail::crossEntropyOf(x.data_ptr<Real>(), y.data_ptr<Real>(), count,
+                                 each.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::crossEntropy<Real>(stream, x.data_ptr<Real>(), y.data_ptr<Real>(), count,
+                                   each.data_ptr<Real>());
+        });
     return totalSum(each) / std::max<std::int64_t>(1, x.numel());
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {

@@ -1,6 +1,7 @@
 #include "edgewise/ops/sparse_matrix.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_sparse.h"
+#include "ops/device_sparse.h"
 
 namespace edgewise {
 namespace {
@@ -14,6 +15,9 @@ class SparseProduct : public torch::autograd::Function<SparseProduct> {
                             const std::shared_ptr<const SparseMatrix>& matrix) {
     detail::keep(context, "matrix", matrix);
     const at::Tensor input = x.contiguous();
+    if (onDevice(input)) {
+      return matrix->onDevice().times(input, matrix->isTransposed());
+    }
     at::Tensor out = at::empty({static_cast<std::int64_t>(matrix->rowCount()), x.size(1)},
                                x.options().requires_grad(false));
     detail::dispatchReal("sparseMatmul", input, [&]<class Real>(Real) {

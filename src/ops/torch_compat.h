@@ -2,6 +2,7 @@
 // includes this header instead of testing versions itself.
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <torch/cuda.h>
@@ -22,5 +23,8 @@ inline std::string versionName() { return TORCH_VERSION; }
 inline std::size_t cudaDeviceCount() {
   return static_cast<std::size_t>(torch::cuda::device_count());
 }
+
+// Whether products of floats on a GPU may round their inputs to TF32.
+inline void allowTf32(bool allowed) { at::globalContext().setAllowTF32CuBLAS(allowed); }
 
 }  // namespace edgewise::torch_compat

@@ -20,10 +20,17 @@ class ViewSoftmax : public torch::autograd::Function<ViewSoftmax> {
     context->saved_data["temperature"] = temperature;
     const at::Tensor input = scores.contiguous();
     at::Tensor out = at::empty_like(input);
-    detail::dispatchReal("viewSoftmax", input, [&]<class Real>(Real) {
-      detail::viewSoftmaxOnCpu(input.data_ptr<Real>(), sizeOf(input, 0), sizeOf(input, 1),
-                               static_cast<Real>(temperature), out.data_ptr<Real>());
-    });
+    detail::dispatchReal(
+        "viewSoftmax", input,
+        [&]<class Real>(Real) {
+          detail::viewSoftmaxOnCpu(input.data_ptr<Real>(), sizeOf(input, 0), sizeOf(input, 1),
+                                   static_cast<Real>(temperature), out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::viewSoftmax<Real>(stream, input.data_ptr<Real>(), sizeOf(input, 0),
+                                  sizeOf(input, 1), static_cast<Real>(temperature),
+                                  out.data_ptr<Real>());
+        });
     return out;
   }
 
@@ -87,6 +94,27 @@ class ChosenPairs : public torch::autograd::Function<ChosenPairs> {
   }
 };
 
+// The same as a mixture in which one view of each pair counts.
+at::Tensor chosenByWeight(std::span<const at::Tensor> layers,
+                          const std::shared_ptr<const PairIndex>& pairs,
+                          std::span<const LayerPair> choice) {
+  std::vector<LayerPair> views;
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    for (std::uint32_t j = 0; j < layers.size(); ++j) {
+      views.push_back({i, j});
+    }
+  }
+  at::Tensor weights = at::zeros(
+      {static_cast<std::int64_t>(views.size()), static_cast<std::int64_t>(choice.size())},
+      at::kFloat);
+  auto* const out = weights.data_ptr<float>();
+  for (std::size_t p = 0; p < choice.size(); ++p) {
+    out[(choice[p].source * layers.size() + choice[p].target) * choice.size() + p] = 1;
+  }
+  return mixedPairs(layers, pairs, views,
+                    weights.to(layers.front().options().requires_grad(false)));
+}
+
 // At least one view, all [pairs, width] alike, with a weight for each.
 void requireMixture(std::span<const at::Tensor> z, const at::Tensor& weights) {
   if (z.empty()) {
@@ -134,6 +162,9 @@ at::Tensor chosenPairs(std::span<const at::Tensor> layers,
     throw ShapeError(fmt::format("{} choices for {} pairs", choice->size(), pairs->size()));
   }
   detail::requireViews(*choice, layers.size());
+  if (onDevice(layers.front())) {
+    return chosenByWeight(layers, pairs, *choice);
+  }
   return ChosenPairs::apply(
       at::TensorList(layers.data(), layers.size()),
       std::make_shared<const ChosenShape>(ChosenShape{pairs, std::move(choice)}));

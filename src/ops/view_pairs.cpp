@@ -4,6 +4,7 @@
 
 #include "ops/autograd_support.h"
 #include "ops/cpu_pairs.h"
+#include "ops/device_pairs.h"
 #include "ops/view_checks.h"
 
 namespace edgewise {
@@ -60,11 +61,19 @@ variable_list products(const PairShape& shape, const variable_list& a, const var
     out.push_back(at::empty({static_cast<std::int64_t>(shape.pairs->size()), like.size(1)},
                             like.options().requires_grad(false)));
   }
-  detail::dispatchReal("viewPairs", like, [&]<class Real>(Real) {
-    detail::pairProductsOnCpu<Real>(
-        {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
-        writePointers<Real>(out));
-  });
+  detail::dispatchReal(
+      "viewPairs", like,
+      [&]<class Real>(Real) {
+        detail::pairProductsOnCpu<Real>(
+            {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
+            writePointers<Real>(out));
+      },
+      [&]<class Real>(Real, cuda::Stream stream) {
+        cuda::pairProducts<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
+                                 detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
+                                 detail::deviceLayers<Real>(b), shape.width,
+                                 detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
+      });
   return out;
 }
 
@@ -75,16 +84,29 @@ variable_list productGradients(const PairShape& shape, const variable_list& grad
   variable_list by_layer(shape.layers);
   variable_list out;
   for (const std::uint32_t layer : shape.wanted) {
-    by_layer[layer] = at::zeros({static_cast<std::int64_t>(shape.pairs->nodeCount()), like.size(1)},
-                                like.options().requires_grad(false));
+    // Kernels of a device write every element.
+    const std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(shape.pairs->nodeCount()),
+                                             like.size(1)};
+    const auto options = like.options().requires_grad(false);
+    by_layer[layer] = onDevice(like) ? at::empty(sizes, options) : at::zeros(sizes, options);
     out.push_back(by_layer[layer]);
   }
-  detail::dispatchReal("viewPairs", like, [&]<class Real>(Real) {
-    const std::vector<Real*> to = writePointers<Real>(by_layer);
-    detail::pairProductsBackwardOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
-                                             readPointers<Real>(layers), shape.width},
-                                            readPointers<Real>(gradients), to, to);
-  });
+  detail::dispatchReal(
+      "viewPairs", like,
+      [&]<class Real>(Real) {
+        const std::vector<Real*> to = writePointers<Real>(by_layer);
+        detail::pairProductsBackwardOnCpu<Real>(
+            {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
+             shape.width},
+            readPointers<Real>(gradients), to, to);
+      },
+      [&]<class Real>(Real, cuda::Stream stream) {
+        cuda::pairProductsBackward<Real>(
+            stream, detail::devicePairs(*shape.pairs, like.device()),
+            detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
+            detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
+            detail::devicePointers<cuda::LayerGradients<Real>, Real>(by_layer));
+      });
   return out;
 }
 
@@ -204,10 +226,17 @@ class GatherEnd : public torch::autograd::Function<GatherEnd> {
     const at::Tensor input = x.contiguous();
     at::Tensor out = at::empty({static_cast<std::int64_t>(pairs->size()), x.size(1)},
                                x.options().requires_grad(false));
-    detail::dispatchReal("gatherEnd", input, [&]<class Real>(Real) {
-      detail::gatherEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
-                             sizeOf(input, 1), out.data_ptr<Real>());
-    });
+    detail::dispatchReal(
+        "gatherEnd", input,
+        [&]<class Real>(Real) {
+          detail::gatherEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
+                                 sizeOf(input, 1), out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::gatherEnd<Real>(stream, detail::deviceEnds(*pairs, input.device()),
+                                static_cast<int>(end), input.data_ptr<Real>(), sizeOf(input, 1),
+                                out.data_ptr<Real>());
+        });
     return out;
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -226,10 +255,17 @@ class ScatterEnd : public torch::autograd::Function<ScatterEnd> {
     const at::Tensor input = rows.contiguous();
     at::Tensor out = at::zeros({static_cast<std::int64_t>(pairs->nodeCount()), rows.size(1)},
                                rows.options().requires_grad(false));
-    detail::dispatchReal("scatterEnd", input, [&]<class Real>(Real) {
-      detail::scatterEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
-                              sizeOf(input, 1), out.data_ptr<Real>());
-    });
+    detail::dispatchReal(
+        "scatterEnd", input,
+        [&]<class Real>(Real) {
+          detail::scatterEndOnCpu(*pairs, static_cast<PairEnd>(end), input.data_ptr<Real>(),
+                                  sizeOf(input, 1), out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::scatterEnd<Real>(stream, detail::devicePairs(*pairs, input.device()),
+                                 static_cast<int>(end), input.data_ptr<Real>(), sizeOf(input, 1),
+                                 out.data_ptr<Real>());
+        });
     return out;
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {

@@ -86,10 +86,9 @@ Adam::Adam(const Parameters& parameters, const AdamOptions& options)
 void Adam::step(Parameters& parameters, std::span<const at::Tensor> gradients, double learning_rate,
                 double gradient_scale) {
   invariant(gradients.size() == parameters.tensors().size(), "one gradient a parameter");
-  ++steps_;
-  const auto count = static_cast<double>(steps_);
-  const Coefficients with{.step = learning_rate / (1 - std::pow(options_.beta1, count)),
-                          .root_correction = std::sqrt(1 - std::pow(options_.beta2, count)),
+  const Correction correction = nextStep(learning_rate);
+  const Coefficients with{.step = correction.step,
+                          .root_correction = correction.root,
                           .gradient_scale = gradient_scale};
   std::int64_t offset = 0;
   for (const at::Tensor& given : gradients) {
@@ -107,6 +106,13 @@ void Adam::step(Parameters& parameters, std::span<const at::Tensor> gradients, d
     }
     offset += gradient.numel();
   }
+}
+
+Adam::Correction Adam::nextStep(double learning_rate) {
+  ++steps_;
+  const auto count = static_cast<double>(steps_);
+  return {.step = learning_rate / (1 - std::pow(options_.beta1, count)),
+          .root = std::sqrt(1 - std::pow(options_.beta2, count))};
 }
 
 void Adam::restore(const at::Tensor& first, const at::Tensor& second, std::int64_t steps) {

@@ -54,29 +54,55 @@ std::size_t BatchStream::batchesPerEpoch() const {
   return (supervision_.size() + options_.batch_size - 1) / options_.batch_size;
 }
 
-std::vector<std::uint32_t> BatchStream::orderOf(std::uint64_t epoch) const {
-  std::vector<std::uint32_t> order(supervision_.size());
-  std::iota(order.begin(), order.end(), std::uint32_t{0});
+std::size_t BatchStream::sizeOf(std::size_t number) const {
+  return std::min(options_.batch_size, supervision_.size() - beginOf(number));
+}
+
+CounterRng BatchStream::negativeNumbers(std::uint64_t epoch, std::size_t number) const {
+  return {seed_, fmt::format("batches.negative.{}.{}", epoch, number)};
+}
+
+std::optional<DrawSpace> BatchStream::drawSpace() const {
+  if (sampler_.crowded(1) || sampler_.available() == 0) {
+    return std::nullopt;
+  }
+  std::vector<Edge> known;
+  known.reserve(known_.size());
+  known_.forEach([&](Edge edge) { known.push_back(edge); });
+  DrawSpace draw{.space = sampler_.space(),
+                 .known = CsrGraph::fromEdges(candidates_.size(), known, Direction::kDirected),
+                 .candidates = {},
+                 .fit = static_cast<double>(sampler_.available()) /
+                        static_cast<double>(sampler_.space().pairCount())};
+  if (!candidates_.all()) {
+    draw.candidates.assign(candidates_.nodes().begin(), candidates_.nodes().end());
+  }
+  return draw;
+}
+
+std::vector<std::uint32_t> BatchStream::order(std::uint64_t epoch) const {
+  std::vector<std::uint32_t> rows(supervision_.size());
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
   RngStream random(seed_, fmt::format("batches.order.{}", epoch));
-  random.shuffle(std::span(order));
-  return order;
+  random.shuffle(std::span(rows));
+  return rows;
 }
 
 void BatchStream::beginEpoch(std::uint64_t epoch) {
   epoch_ = epoch;
-  order_ = orderOf(epoch);
+  order_ = order(epoch);
 }
 
 EdgeBatch BatchStream::batch(std::size_t number) const { return cut(order_, epoch_, number); }
 
 EdgeBatch BatchStream::batchOf(std::uint64_t epoch, std::size_t number) const {
-  return cut(orderOf(epoch), epoch, number);
+  return cut(order(epoch), epoch, number);
 }
 
 EdgeBatch BatchStream::cut(std::span<const std::uint32_t> order, std::uint64_t epoch,
                            std::size_t number) const {
-  const std::size_t begin = number * options_.batch_size;
-  const std::size_t end = std::min(supervision_.size(), begin + options_.batch_size);
+  const std::size_t begin = beginOf(number);
+  const std::size_t end = begin + sizeOf(number);
   EdgeBatch batch;
   for (std::size_t i = begin; i < end; ++i) {
     batch.positive.push_back(supervision_[order[i]]);
@@ -84,7 +110,7 @@ EdgeBatch BatchStream::cut(std::span<const std::uint32_t> order, std::uint64_t e
   }
   batch.negative =
       sampler_.sample(batch.positive.size() * options_.negatives_per_positive,
-                      CounterRng(seed_, fmt::format("batches.negative.{}.{}", epoch, number)));
+                      negativeNumbers(epoch, number));
   candidates_.restore(batch.negative);
   return batch;
 }

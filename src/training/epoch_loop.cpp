@@ -58,21 +58,27 @@ void EpochLoop::trainEpoch(TrainingState& state, const SaveState& save, Progress
   const auto count = static_cast<std::int64_t>(batches_.batchesPerEpoch());
   while (state.batch < count && !outOfSteps(state)) {
     if (interruptRequested()) {
+      learner_.settle(state);
       save(state);
       throwIfInterrupted();
     }
     const Stopwatch watch;
-    learner_.learn(state, batches_.batch(static_cast<std::size_t>(state.batch)));
+    learner_.learn(state);
     ++state.batch;
     state.step_seconds += watch.seconds();
     state.seconds += watch.seconds();
     if (options_.checkpoint_seconds > 0 &&
         state.seconds - saved_at_ >= options_.checkpoint_seconds) {
       saved_at_ = state.seconds;
+      learner_.settle(state);
       save(state);
     }
     task.advance();
   }
+  const Stopwatch watch;
+  learner_.settle(state);
+  state.step_seconds += watch.seconds();
+  state.seconds += watch.seconds();
 }
 
 // Validates where it is due, and decides whether this was the last epoch.

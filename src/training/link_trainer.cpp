@@ -8,9 +8,12 @@
 #include <tuple>
 
 #include "edgewise/evaluation/link_evaluation.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/view_mixture.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/util/error.h"
+#include "training/device_learning.h"
 
 namespace edgewise {
 namespace {
@@ -66,7 +69,15 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
     chooser_ = setup_.chooser->on(messages_);
     choosePositives();
   }
+  if (onDevice(setup_.device)) {
+    device_ = std::make_unique<detail::DeviceLearning>(batches_, setup_.device);
+    if (positive_views_) {
+      sendPositiveViews();
+    }
+  }
 }
+
+LinkTrainer::~LinkTrainer() = default;
 
 // Once for all: each with its own edge left out of the messages, a batch's worth at a time.
 void LinkTrainer::choosePositives() {
@@ -87,6 +98,33 @@ void LinkTrainer::choosePositives() {
   }
 }
 
+void LinkTrainer::sendPositiveViews() {
+  const auto edges = static_cast<std::int64_t>(positive_views_->pairCount());
+  const auto each = static_cast<std::int64_t>(positive_views_->perPair());
+  at::Tensor places = at::empty({edges, each}, at::kByte);
+  at::Tensor weights = at::empty({edges, each}, at::kFloat);
+  auto* place = places.data_ptr<std::uint8_t>();
+  auto* weight = weights.data_ptr<float>();
+  const std::size_t depth = model_.encoder().depth();
+  for (std::size_t edge = 0; edge < positive_views_->pairCount(); ++edge) {
+    for (const LayerPair& view : positive_views_->views(edge)) {
+      *place++ = static_cast<std::uint8_t>(view.source * depth + view.target);
+    }
+    weight = std::ranges::copy(positive_views_->weights(edge), weight).out;
+  }
+  positive_places_ = places.to(setup_.device);
+  positive_weights_ = weights.to(setup_.device);
+}
+
+ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
+  const std::size_t depth = model_.encoder().depth();
+  const at::Tensor known =
+      knownShares(batch.rows, positive_places_, positive_weights_, depth * depth);
+  const auto negative = PairIndex::makeOnDevice(batch.negative(), model_.nodeCount());
+  const at::Tensor chosen = chooser_->choose(negative)->shares(depth, known.options());
+  return ViewChoices::onDevice(at::cat({known, chosen}, 1));
+}
+
 ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
   auto choice = std::make_shared<ViewChoices>(positive_views_->select(batch.rows));
   choice->append(*chooser_->choose(PairIndex::make(batch.negative, model_.nodeCount())));
@@ -94,7 +132,8 @@ ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
 }
 
 TrainingState LinkTrainer::start() const {
-  Parameters parameters = Parameters::initial(model_.layout(), setup_.seed);
+  Parameters parameters =
+      Parameters::initial(model_.layout(), setup_.seed, at::kFloat, setup_.device);
   Adam adam(parameters, adamOptions(setup_.options));
   return {.parameters = std::move(parameters), .adam = std::move(adam)};
 }
@@ -153,8 +192,45 @@ void LinkTrainer::run(TrainingState& state, const SaveState& save, ProgressSink&
   EpochLoop(*this, batches_, setup_.options).run(state, "training", save, progress);
 }
 
-void LinkTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
-  std::ignore = step(state, batch);
+void LinkTrainer::learn(TrainingState& state) {
+  if (device_) {
+    learnOnDevice(state);
+    return;
+  }
+  std::ignore = step(state, batches_.batch(static_cast<std::size_t>(state.batch)));
+}
+
+void LinkTrainer::settle(TrainingState& state) {
+  if (device_) {
+    device_->settle(state);
+  }
+}
+
+void LinkTrainer::learnOnDevice(TrainingState& state) {
+  const TrainingOptions& options = setup_.options;
+  const auto number = static_cast<std::size_t>(state.batch);
+  const detail::DeviceBatch& batch = device_->batches().memoryFor(number);
+  const auto fill = [&] {
+    const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+    const Adam::Correction correction = state.adam.nextStep(rate);
+    device_->batches().fill(static_cast<std::uint64_t>(state.epoch), number);
+    device_->step().set({.noise_step = static_cast<std::uint64_t>(state.steps),
+                         .rate = rate,
+                         .adam_step = correction.step,
+                         .adam_root = correction.root});
+  };
+  const auto body = [&] {
+    const auto messages =
+        options.mask_targets ? messages_->withoutOnDevice(batch.positive()) : messages_;
+    PairBatch pairs = batch.pairs(model_.nodeCount());
+    if (chooser_) {
+      pairs.choice = choiceOnDevice(batch);
+    }
+    const Noise noise(setup_.seed, device_->step().noiseStep());
+    device_->descend(state, model_.loss(state.parameters, messages, pairs, noise), options.clip);
+  };
+  const bool replayable = !chooser_ || chooser_->choosesOnDevice();
+  device_->learn(state, static_cast<std::uint64_t>(batch.rows.size(0)), replayable, fill, body);
 }
 
 MetricSet LinkTrainer::validated(const TrainingState& state) const {

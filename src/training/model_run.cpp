@@ -1,11 +1,13 @@
 #include "edgewise/training/model_run.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/run_estimate.h"
@@ -93,9 +95,12 @@ class ModelRun {
         options_(options),
         folder_(std::move(folder)),
         progress_(progress),
+        device_(resolveDevice(options.device)),
         model_(makeModel(dataset, options)),
         messages_(detail::messagesOf(split, options)),
-        name_(runName(options, dataset, split)) {}
+        name_(runName(options, dataset, split)) {
+    setProductPrecision(fast() ? ProductPrecision::kTf32 : ProductPrecision::kFloat);
+  }
 
   RunMetrics train() {
     const TrainingEdges training = prepareEdges();
@@ -126,7 +131,7 @@ class ModelRun {
   }
 
   RunMetrics evaluate() {
-    weights_ = readModel(folder_, model_, origin());
+    weights_ = readModel(folder_, model_, origin()).to(device_);
     chooser_ = chooserOf(model_, weights_, options_, dataset_);
     return measure(weights_.model);
   }
@@ -181,7 +186,8 @@ class ModelRun {
         .options = options_.training,
         .seed = static_cast<std::uint64_t>(options_.seed),
         .edge_weights = options_.network.edge_weights,
-        .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative)};
+        .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative),
+        .device = device_};
   }
 
   [[nodiscard]] TrainerSetup applySetup() const {
@@ -241,17 +247,23 @@ class ModelRun {
     last_ = endOf(state);
   }
 
+  // Whether products are rounded for speed, which only a GPU does.
+  [[nodiscard]] bool fast() const { return !device_.is_cpu() && options_.precision == "tf32"; }
+
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
   RunMetrics measure(const Parameters& parameters) {
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
     run.selector = options_.network.selector.kind;
+    run.device = deviceName(device_);
+    run.precision = fast() ? "tf32" : "fp32";
     run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
     const Stopwatch watch;
     measureValid(parameters, run);
     measureTest(parameters, run);
     run.time.emplace_back("eval_s", watch.seconds());
     run.peak_bytes = peakMemoryBytes();
+    run.peak_device_bytes = peakDeviceBytes(device_);
     return run;
   }
 
@@ -339,6 +351,7 @@ class ModelRun {
   RunOptions& options_;
   std::filesystem::path folder_;
   ProgressSink& progress_;
+  at::Device device_;
   LinkModel model_;
   detail::RunMessages messages_;
   std::string name_;
@@ -352,19 +365,44 @@ class ModelRun {
 
 }  // namespace
 
+namespace {
+
+// A GPU says that its memory is full when it is asked for more, wherever that happens.
+template <class Run>
+RunMetrics withinDeviceMemory(const Run& run) {
+  try {
+    return run();
+  } catch (const c10::Error& error) {
+    if (std::string_view(error.what_without_backtrace()).find("out of memory") ==
+        std::string_view::npos) {
+      throw;
+    }
+    throw ResourceError("the GPU's memory is full",
+                        "lower training.batch_size or model.hidden, or use --device cpu; what was "
+                        "learned so far is kept: go on with --resume");
+  }
+}
+
+}  // namespace
+
 RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
                     const std::filesystem::path& folder, ProgressSink& progress) {
   checkModelRun(dataset, options);
-  return ModelRun(dataset, split, options, folder, progress).train();
+  return withinDeviceMemory(
+      [&] { return ModelRun(dataset, split, options, folder, progress).train(); });
 }
 
 void checkModelRun(const Dataset& dataset, const RunOptions& options) {
+  const bool on_gpu = !resolveDevice(options.device).is_cpu();
   const LinkModel model = makeModel(dataset, options);
   if (options.network.selector.searches()) {
     checkSearch(options.network.selector, options.training);
   }
   if (options.network.selector.kind == "oracle") {
     std::ignore = detail::oracleChooser(dataset, model.encoder().depth());
+  }
+  if (on_gpu) {
+    return;
   }
   const std::uint64_t needed = estimateModelRun(dataset, options).memory_bytes;
   const std::uint64_t there = availableMemoryBytes();
@@ -384,7 +422,8 @@ void finishModelRun(const std::filesystem::path& folder) {
 
 RunMetrics evaluateModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
                          const std::filesystem::path& folder, ProgressSink& progress) {
-  return ModelRun(dataset, split, options, folder, progress).evaluate();
+  return withinDeviceMemory(
+      [&] { return ModelRun(dataset, split, options, folder, progress).evaluate(); });
 }
 
 }  // namespace edgewise

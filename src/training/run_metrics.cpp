@@ -60,6 +60,7 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["recipe"] = recipe.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(recipe);
   json["seed"] = seed;
   json["device"] = device;
+  json["precision"] = precision;
   json["threads"] = threads;
   json["split"] = {{"kind", split.kind},
                    {"seed", split.seed},
@@ -88,7 +89,7 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   }
   json["chosen"] = pairsJson(chosen);
   json["time"] = pairsJson(time);
-  json["memory"] = {{"peak_bytes", peak_bytes}};
+  json["memory"] = {{"peak_bytes", peak_bytes}, {"peak_device_bytes", peak_device_bytes}};
   return json;
 }
 
@@ -100,6 +101,7 @@ RunMetrics RunMetrics::fromJson(const nlohmann::ordered_json& json) {
   run.selector = json.at("selector");
   run.seed = json.at("seed");
   run.device = json.at("device");
+  run.precision = json.value("precision", "fp32");
   run.threads = json.at("threads");
   const auto& split = json.at("split");
   run.split = {.kind = split.at("kind"),

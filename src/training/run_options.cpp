@@ -68,7 +68,9 @@ OptionSet RunOptions::bind() {
           "decides the split and every random choice");
   set.add("run.threads", threads, {0, 4096}, "threads to use; 0: all cores");
   set.add("run.device", device, {"auto", "cpu", "cuda"},
-          "where to compute; auto: where the model runs best");
+          "where to compute; auto: on a GPU where there is one and the model has use for it");
+  set.add("run.precision", precision, {"tf32", "fp32"},
+          "products on a GPU: inputs rounded to 10 bits, which is several times faster, or not");
   set.add("run.recipe", recipe, "the recipe the options came from (told, without effect)");
   set.add("run.check_memory", check_memory,
           "refuse to start a run that needs more memory than there is");
@@ -85,7 +87,7 @@ OptionSet RunOptions::bind() {
 
 nlohmann::json decidingOptions(RunOptions options) {
   nlohmann::json deciding = options.bind().toJson();
-  for (const char* key : {"threads", "recipe", "check_memory"}) {
+  for (const char* key : {"threads", "device", "precision", "recipe", "check_memory"}) {
     deciding["run"].erase(key);
   }
   deciding["training"].erase("checkpoint_seconds");

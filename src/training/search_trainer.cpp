@@ -8,10 +8,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
+#include "training/device_learning.h"
 
 namespace edgewise {
 namespace {
@@ -61,9 +63,10 @@ SelectorGradient watchedGradient(const BilevelLosses& losses, const TrainingStat
 }
 
 void requireFinite(const SelectorGradient& slope, std::int64_t step) {
-  if (!std::isfinite(slope.upper_loss) || !std::isfinite(gradientNorm(slope.gradient))) {
+  const double loss = slope.upper_loss.item<double>();
+  if (!std::isfinite(loss) || !std::isfinite(gradientNorm(slope.gradient))) {
     throw Error(fmt::format("the search diverged at step {}: loss {} on held-out edges", step,
-                            slope.upper_loss),
+                            loss),
                 "lower selector.lr, or raise selector.tau", ExitCode::kFailure);
   }
 }
@@ -92,15 +95,24 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
   TrainingOptions& options = setup_.trainer.options;
   options.select_by = decidingMetric(options, setup_.trainer.metrics);
   options.epochs = setup_.selector.searchEpochs(options.epochs);
+  if (onDevice(setup_.trainer.device)) {
+    const at::Device device = setup_.trainer.device;
+    device_ = std::make_unique<detail::DeviceLearning>(batches_, device);
+    device_upper_ = std::make_unique<detail::DeviceBatches>(
+        rotating() && batches_.batchesPerEpoch() > 1 ? batches_ : upper_, device);
+  }
 }
+
+SearchTrainer::~SearchTrainer() = default;
 
 TrainingState SearchTrainer::start() const {
   const std::uint64_t seed = setup_.trainer.seed;
   const TrainingOptions& options = setup_.trainer.options;
-  Parameters weights = Parameters::initial(model_.layout(), seed);
+  const at::Device device = setup_.trainer.device;
+  Parameters weights = Parameters::initial(model_.layout(), seed, at::kFloat, device);
   Adam adam(weights,
             {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay});
-  Parameters selector = Parameters::initial(model_.selectorLayout(), seed);
+  Parameters selector = Parameters::initial(model_.selectorLayout(), seed, at::kFloat, device);
   Adam selector_adam(selector,
                      {.learning_rate = orElse(setup_.selector.learning_rate, options.learning_rate),
                       .beta1 = setup_.selector.beta1});
@@ -130,46 +142,67 @@ double SearchTrainer::temperatureAt(const TrainingState& state) const {
 
 // Held-out edges in a walk of their own, step after step; training edges that take turns are those
 // of the next batch, so that no edge serves both levels at once.
-EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
-  if (setup_.upper.empty() && batches_.batchesPerEpoch() > 1) {
-    return batches_.batch(static_cast<std::size_t>(state.batch + 1) % batches_.batchesPerEpoch());
+SearchTrainer::UpperPlace SearchTrainer::upperPlace(const TrainingState& state) const {
+  if (rotating() && batches_.batchesPerEpoch() > 1) {
+    return {true, static_cast<std::uint64_t>(state.epoch),
+            static_cast<std::size_t>(state.batch + 1) % batches_.batchesPerEpoch()};
   }
   const auto count = static_cast<std::int64_t>(upper_.batchesPerEpoch());
-  return upper_.batchOf(static_cast<std::uint64_t>(state.steps / count),
-                        static_cast<std::size_t>(state.steps % count));
+  return {false, static_cast<std::uint64_t>(state.steps / count),
+          static_cast<std::size_t>(state.steps % count)};
+}
+
+EdgeBatch SearchTrainer::upperBatch(const TrainingState& state) const {
+  const UpperPlace place = upperPlace(state);
+  return place.shared ? batches_.batch(place.number) : upper_.batchOf(place.epoch, place.number);
 }
 
 SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
                                               const EdgeBatch& upper) const {
-  const bool rotating = setup_.upper.empty();
   std::vector<Edge> hidden =
-      setup_.trainer.options.mask_targets || rotating ? batch.positive : std::vector<Edge>();
-  if (rotating) {
+      setup_.trainer.options.mask_targets || rotating() ? batch.positive : std::vector<Edge>();
+  if (rotating()) {
     hidden.insert(hidden.end(), upper.positive.begin(), upper.positive.end());
   }
   const auto messages = hidden.empty() ? messages_ : messages_->without(hidden);
   // The model's own step may look at what only the selector learns from.
-  const bool own = rotating && setup_.selector.joins();
+  const bool own = rotating() && setup_.selector.joins();
   const auto model_messages = !own ? messages
                               : setup_.trainer.options.mask_targets
                                   ? messages_->without(batch.positive)
                                   : messages_;
   return {.lower = {messages, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
-          .upper = {rotating ? messages : messages_,
+          .upper = {rotating() ? messages : messages_,
                     PairBatch::make(upper.positive, upper.negative, model_.nodeCount())},
           .model_messages = model_messages};
 }
 
-Noise SearchTrainer::noiseAt(const TrainingState& state) const {
-  return {setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)};
+SearchTrainer::Levels SearchTrainer::levelsOnDevice(const detail::DeviceBatch& batch,
+                                                    const detail::DeviceBatch& upper) const {
+  const bool masks = setup_.trainer.options.mask_targets;
+  const std::size_t nodes = model_.nodeCount();
+  const auto own = masks ? messages_->withoutOnDevice(batch.positive()) : messages_;
+  const auto messages =
+      rotating() ? messages_->withoutOnDevice(at::cat({batch.positive(), upper.positive()}, 0))
+                 : own;
+  return {.lower = {messages, batch.pairs(nodes)},
+          .upper = {rotating() ? messages : messages_, upper.pairs(nodes)},
+          .model_messages = rotating() && setup_.selector.joins() ? own : messages};
 }
 
-BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Levels& levels) const {
+SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
+  return {.noise = Noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)),
+          .mixture = {.temperature = temperatureAt(state)}};
+}
+
+BilevelLosses SearchTrainer::lossesOf(const Pass& pass, const Levels& levels) const {
   const auto on = [&](const Level& level) {
-    return [this, &level, noise = noiseAt(state), temperature = temperatureAt(state)](
-               const Parameters& weights, const Parameters& selector, GradientUse use) {
-      return model_.searchLoss(weights, selector, level.messages, level.pairs, noise,
-                               {.temperature = temperature, .use = use});
+    return [this, &level, pass](const Parameters& weights, const Parameters& selector,
+                                GradientUse use) {
+      MixtureOptions mixture = pass.mixture;
+      mixture.use = use;
+      return model_.searchLoss(weights, selector, level.messages, level.pairs, pass.noise,
+                               mixture);
     };
   };
   return {.lower = on(levels.lower), .upper = on(levels.upper)};
@@ -181,12 +214,12 @@ BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
           .difference = setup_.selector.difference};
 }
 
-at::Tensor SearchTrainer::modelLoss(const TrainingState& state, const Levels& levels,
-                                    const BilevelLosses& losses) const {
+at::Tensor SearchTrainer::modelLoss(const TrainingState& state, const Pass& pass,
+                                    const Levels& levels, const BilevelLosses& losses) const {
   const Parameters& selector = state.selector->parameters;
   if (setup_.selector.joins() && !warmingUp(state)) {
     return model_.chosenLoss(state.parameters, selector, levels.model_messages, levels.lower.pairs,
-                             noiseAt(state));
+                             pass.noise);
   }
   return losses.lower(state.parameters, selector, GradientUse::kOnce);
 }
@@ -198,7 +231,8 @@ double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWa
   const Levels levels = levelsOf(batch, upper);
   stages.ended(stage::kIndex);
   const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
-  const BilevelLosses losses = lossesOf(state, levels);
+  const Pass pass = passAt(state);
+  const BilevelLosses losses = lossesOf(pass, levels);
   if (!warmingUp(state)) {
     SelectorState& selector = *state.selector;
     const SelectorGradient slope = watchedGradient(losses, state, bilevelOptions(rate), stages);
@@ -207,13 +241,69 @@ double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWa
                        orElse(setup_.selector.learning_rate, rate));
     stages.ended(stage::kSelector);
   }
-  const at::Tensor loss = modelLoss(state, levels, losses);
+  const at::Tensor loss = modelLoss(state, pass, levels, losses);
   stages.ended(stage::kForward);
   return descend(state, loss, options, rate, stages);
 }
 
-void SearchTrainer::learn(TrainingState& state, const EdgeBatch& batch) {
-  std::ignore = step(state, batch);
+void SearchTrainer::learn(TrainingState& state) {
+  if (device_) {
+    learnOnDevice(state);
+    return;
+  }
+  std::ignore = step(state, batches_.batch(static_cast<std::size_t>(state.batch)));
+}
+
+void SearchTrainer::settle(TrainingState& state) {
+  if (device_) {
+    device_->settle(state);
+  }
+}
+
+void SearchTrainer::learnOnDevice(TrainingState& state) {
+  const TrainingOptions& options = setup_.trainer.options;
+  const auto number = static_cast<std::size_t>(state.batch);
+  const UpperPlace place = upperPlace(state);
+  const detail::DeviceBatch& batch = device_->batches().memoryFor(number);
+  const detail::DeviceBatch& upper = device_upper_->memoryFor(place.number);
+  const bool warming_up = warmingUp(state);
+  SelectorState& selector = *state.selector;
+  DeviceStep& step = device_->step();
+  const auto fill = [&] {
+    const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+    const Adam::Correction own = state.adam.nextStep(rate);
+    const Adam::Correction its =
+        warming_up ? Adam::Correction()
+                   : selector.adam.nextStep(orElse(setup_.selector.learning_rate, rate));
+    device_->batches().fill(static_cast<std::uint64_t>(state.epoch), number);
+    device_upper_->fill(place.epoch, place.number);
+    step.set({.noise_step = static_cast<std::uint64_t>(state.steps),
+              .rate = rate,
+              .adam_step = own.step,
+              .adam_root = own.root,
+              .selector_step = its.step,
+              .selector_root = its.root,
+              .inverse_temperature = 1 / temperatureAt(state),
+              .virtual_step = bilevelOptions(rate).virtual_step});
+  };
+  const auto body = [&] {
+    const Levels levels = levelsOnDevice(batch, upper);
+    const Pass pass{.noise = Noise(setup_.trainer.seed, step.noiseStep()),
+                    .mixture = {.inverse_temperature = step.inverseTemperature()}};
+    const BilevelLosses losses = lossesOf(pass, levels);
+    if (!warming_up) {
+      BilevelOptions bilevel = bilevelOptions(options.learning_rate);
+      bilevel.virtual_step_there = step.virtualStep();
+      const SelectorGradient slope =
+          selectorGradient(losses, state.parameters, selector.parameters, bilevel);
+      step.descendSelector(slope.upper_loss, slope.gradient, detail::ruleOf(selector.adam),
+                           detail::buffersOf(selector.parameters, selector.adam));
+    }
+    device_->descend(state, modelLoss(state, pass, levels, losses), options.clip);
+  };
+  const auto key = (static_cast<std::uint64_t>(batch.rows.size(0)) << 32) |
+                   (static_cast<std::uint64_t>(upper.rows.size(0)) << 1) | (warming_up ? 1U : 0U);
+  device_->learn(state, key, true, fill, body);
 }
 
 MetricSet SearchTrainer::validated(const TrainingState& state) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "edgewise/ops/device.h"
+#include "edgewise/ops/device_rates.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
@@ -81,6 +83,13 @@ class TrainStep {
     stages.ended(stage::kSample);
     trainer_.step(state_, batch, stages);
   }
+  // The same, wherever the trainer computes, and what has to follow some of them.
+  void learn() {
+    state_.batch = static_cast<std::int64_t>(next_);
+    state_.epoch = static_cast<std::int64_t>(epoch_);
+    trainer_.learn(state_);
+  }
+  void settle() { trainer_.settle(state_); }
   void advance() {
     if (++next_ == full_) {
       next_ = 0;
@@ -104,12 +113,13 @@ std::vector<std::uint32_t> neighbourNumbers(const MessagePlan& messages) {
   return numbers;
 }
 
-std::vector<ProductRate> productsFor(const StepSizes& sizes, double seconds) {
+std::vector<ProductRate> productsFor(const StepSizes& sizes, at::Device device, double seconds) {
   const auto size = [](double value) { return static_cast<std::size_t>(value); };
   std::vector<ProductRate> products;
   const auto measure = [&](double rows, double inner, double columns) {
     const ProductShape shape{size(rows), size(inner), size(columns)};
-    products.push_back({shape, productRate(shape, seconds)});
+    products.push_back({shape, device.is_cpu() ? productRate(shape, seconds)
+                                               : deviceProductRate(device, shape, seconds)});
   };
   measure(sizes.nodes, sizes.hidden, sizes.hidden);
   if (sizes.predictor.size() > 2) {
@@ -123,12 +133,17 @@ std::vector<ProductRate> productsFor(const StepSizes& sizes, double seconds) {
 
 // A floor lies no higher than the best that was seen.
 StepRates ratesFor(const StepMeasurement& measured, const MessagePlan& messages,
-                   const MachineRates& machine, double seconds) {
+                   const MachineRates& machine, at::Device device, double seconds) {
   const auto nodes = static_cast<std::size_t>(measured.sizes.nodes);
   const auto hidden = static_cast<std::size_t>(measured.sizes.hidden);
+  const std::size_t layer = nodes * hidden * sizeof(float);
+  const std::vector<std::uint32_t> picks = neighbourNumbers(messages);
+  const bool here = device.is_cpu();
   StepRates rates{.flops = machine.product.flops,
-                  .streamed = streamRate(nodes * hidden * sizeof(float), seconds),
-                  .gathered = gatherRate(neighbourNumbers(messages), nodes, hidden, seconds)};
+                  .streamed = here ? streamRate(layer, seconds)
+                                   : deviceStreamRate(device, layer, seconds),
+                  .gathered = here ? gatherRate(picks, nodes, hidden, seconds)
+                                   : deviceGatherRate(device, picks, nodes, hidden, seconds)};
   rates.streamed = std::max(rates.streamed, machine.memory);
   for (const ProductRate& product : measured.products) {
     rates.flops = std::max(rates.flops, product.flops);
@@ -139,8 +154,9 @@ StepRates ratesFor(const StepMeasurement& measured, const MessagePlan& messages,
 // Lays times beside counts, which must speak of the same stages.
 void compare(const StepTimes& times, const std::vector<StageCounts>& counts,
              StepMeasurement& measured) {
-  invariant(times.stages.size() == counts.size(), "a stage was timed or counted alone");
-  for (std::size_t i = 0; i < counts.size(); ++i) {
+  invariant(times.stages.empty() || times.stages.size() == counts.size(),
+            "a stage was timed or counted alone");
+  for (std::size_t i = 0; i < times.stages.size(); ++i) {
     invariant(times.stages[i].stage == counts[i].stage, "a stage was timed or counted alone");
     measured.stages.push_back(
         {times.stages[i].time, counts[i], floorSeconds(counts[i], measured.rates)});
@@ -156,7 +172,8 @@ TrainerSetup setupOf(const BenchSubject& subject) {
   return {.options = options.training,
           .seed = static_cast<std::uint64_t>(options.seed),
           .edge_weights = options.network.edge_weights,
-          .metrics = resolveMetrics(options.evaluation, dataset, training.valid.negative)};
+          .metrics = resolveMetrics(options.evaluation, dataset, training.valid.negative),
+          .device = resolveDevice(options.device)};
 }
 
 std::shared_ptr<const MessagePlan> planOf(const BenchSubject& subject, const LinkModel& model) {
@@ -165,16 +182,50 @@ std::shared_ptr<const MessagePlan> planOf(const BenchSubject& subject, const Lin
 }
 
 // Of the machine at the sizes that were counted.
-void measureRates(const MessagePlan& messages, const MachineRates& machine,
+void measureRates(const MessagePlan& messages, const MachineRates& machine, at::Device device,
                   const BenchEffort& effort, StepMeasurement& measured) {
-  measured.products = productsFor(measured.sizes, effort.rate_seconds);
-  measured.rates = ratesFor(measured, messages, machine, effort.rate_seconds);
+  measured.products = productsFor(measured.sizes, device, effort.rate_seconds);
+  measured.rates = ratesFor(measured, messages, machine, device, effort.rate_seconds);
+}
+
+// Steps are queued without waiting for them, as training does.
+template <class Step>
+StepTimes timeOnDevice(Step& step, const BenchEffort& effort, ProgressSink& progress) {
+  constexpr std::size_t kTogether = 10;
+  ProgressTask task(progress, "measuring steps", effort.warm_up + effort.steps);
+  const auto together = [&](std::size_t count) {
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < count; ++i) {
+      throwIfInterrupted();
+      step.learn();
+      step.advance();
+    }
+    step.settle();
+    task.advance(count);
+    return watch.seconds() / static_cast<double>(count);
+  };
+  together(effort.warm_up);
+  std::vector<double> seconds;
+  const Stopwatch all;
+  const std::size_t repeats = std::max<std::size_t>(1, effort.steps / kTogether);
+  while (seconds.size() < repeats &&
+         (effort.step_seconds == 0 || seconds.empty() || all.seconds() < effort.step_seconds)) {
+    seconds.push_back(together(kTogether));
+  }
+  const std::size_t steps = seconds.size() * kTogether;
+  return {.stages = {},
+          .whole = summariseTimes(std::move(seconds)),
+          .steps = steps,
+          .processor_share = 1};
 }
 
 template <class Trainer>
 StepTimes timeTrainer(Trainer& trainer, const BenchSubject& subject, const BenchEffort& effort,
                       StepMeasurement& measured, ProgressSink& progress) {
   TrainStep<Trainer> step(trainer, static_cast<std::size_t>(subject.options.training.batch_size));
+  if (onDevice(resolveDevice(subject.options.device))) {
+    return timeOnDevice(step, effort, progress);
+  }
   measured.handover_before = handoverSeconds(kHandoverSeconds);
   StepTimes times = timeSteps([&](StageWatch& stages) { step.run(stages); },
                               [&] { step.advance(); }, effort, progress);
@@ -207,7 +258,13 @@ std::span<const BenchCase> benchCases() {
        .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.1"}, {"split.test", "0.1"}}},
       {.graph = {.name = "collab", .nodes = 235'868, .edges = 1'285'465, .features = 128},
        .settings = {
-           wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}}};
+           wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}},
+      {.graph = {.name = "ppa",
+                 .nodes = 576'289,
+                 .edges = 30'326'273,
+                 .features = 58,
+                 .feature_entries = 576'289},
+       .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.2"}, {"split.test", "0.1"}}}};
   return cases;
 }
 
@@ -272,7 +329,13 @@ StepTimes timeSteps(const std::function<void(StageWatch&)>& step, const std::fun
           .processor_share = share};
 }
 
-MachineRates measureMachine(const BenchEffort& effort) {
+MachineRates measureMachine(const BenchEffort& effort, at::Device device) {
+  if (!device.is_cpu()) {
+    constexpr std::size_t kLarge = std::size_t{1} << 30;
+    const ProductShape large = largeDeviceProduct();
+    return {.product = {large, deviceProductRate(device, large, effort.rate_seconds)},
+            .memory = deviceStreamRate(device, kLarge, effort.rate_seconds)};
+  }
   const ProductShape large = largeProduct();
   return {.product = {large, productRate(large, effort.rate_seconds)},
           .memory = streamRate(beyondCaches(), effort.rate_seconds)};
@@ -288,15 +351,19 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
   }
   TrainerSetup setup = setupOf(subject);
   if (model.selector() != nullptr) {
-    setup.chooser = makeSelectorChooser(model, Parameters::initial(model.layout(), setup.seed),
-                                        Parameters::initial(model.selectorLayout(), setup.seed));
+    const auto initial = [&](const ParameterLayout& layout) {
+      return Parameters::initial(layout, setup.seed, at::kFloat, setup.device);
+    };
+    setup.chooser = makeSelectorChooser(model, initial(model.layout()),
+                                        initial(model.selectorLayout()));
   }
+  const at::Device device = setup.device;
   LinkTrainer trainer(model, subject.dataset, subject.training, std::move(setup));
   const auto messages = planOf(subject, model);
   StepMeasurement measured;
   measured.sizes =
       stepSizes(model, subject.dataset, subject.options, *messages, trainer.batches().batch(0));
-  measureRates(*messages, machine, effort, measured);
+  measureRates(*messages, machine, device, effort, measured);
   compare(timeTrainer(trainer, subject, effort, measured, progress),
           trainStepCounts(measured.sizes), measured);
   return measured;
@@ -333,7 +400,7 @@ StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRate
   }
   StepMeasurement measured;
   measured.sizes = sizes.lower;
-  measureRates(*messages, machine, effort, measured);
+  measureRates(*messages, machine, resolveDevice(subject.options.device), effort, measured);
   const SearchOrder order =
       selector.virtual_step == 0 ? SearchOrder::kFirst : parseSearchOrder(selector.order);
   const std::vector<StageCounts> counts = searchStepCounts(sizes, order);

@@ -1,5 +1,8 @@
 #include "edgewise/training/step_floor.h"
 
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/device.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,6 +130,12 @@ double layerBytes(const StepSizes& sizes) { return kReal * sizes.nodes * sizes.h
 
 // One aggregation a layer, either way.
 void addAggregations(const StepSizes& sizes, StageCounts& counts) {
+  if (sizes.dense_messages) {
+    counts.flops += sizes.layers * 2 * sizes.nodes * sizes.nodes * sizes.hidden;
+    counts.streamed +=
+        sizes.layers * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
+    return;
+  }
   const double rows = sizes.entries + (sizes.adds_self ? sizes.nodes : 0);
   counts.gathered += sizes.layers * kReal * sizes.hidden * rows;
   counts.streamed +=
@@ -302,6 +311,7 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   StepSizes sizes;
   sizes.nodes = static_cast<double>(dataset.node_count);
   sizes.entries = entriesWithout(messages, batch, options.training.mask_targets);
+  sizes.dense_messages = aggregatesDensely(messages, resolveDevice(options.device));
   sizes.adds_self = messages.includesSelf();
   sizes.products_per_layer = options.model == "sage" ? 2 : 1;
   sizes.layers = static_cast<double>(network.encoder.layers);

@@ -88,10 +88,6 @@ void requireOrigin(const TensorFile& file, const ModelOrigin& origin,
 }  // namespace
 
 LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
-  if (options.device == "cuda") {
-    throw ConfigError(fmt::format("{} runs on the CPU only", options.model),
-                      "leave --device out, or use --device cpu");
-  }
   return {
       options.model, options.network,
       NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};

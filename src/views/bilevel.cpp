@@ -4,18 +4,48 @@
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
 
 namespace edgewise {
 namespace {
 
+// A factor: a number, or a tensor [] that holds it where only a device knows it.
+struct Factor {
+  double number = 0;
+  at::Tensor there = {};
+};
+
+at::Tensor times(const at::Tensor& x, const Factor& factor) {
+  return factor.there.defined() ? x * factor.there : x * factor.number;
+}
+
+Factor negative(const Factor& factor) {
+  return {-factor.number, factor.there.defined() ? -factor.there : at::Tensor()};
+}
+
+at::Tensor flattened(std::span<const at::Tensor> parts) {
+  std::vector<at::Tensor> flat;
+  for (const at::Tensor& part : parts) {
+    flat.push_back(part.reshape({-1}));
+  }
+  return at::cat(flat, 0);
+}
+
 // w + scale * direction, in memory of its own.
-Parameters moved(const Parameters& weights, std::span<const at::Tensor> direction, double scale) {
+Parameters moved(const Parameters& weights, std::span<const at::Tensor> direction,
+                 const Factor& factor) {
   Parameters result = weights.clone();
   const WithoutGradients guard;
+  if (factor.there.defined()) {
+    result.flat().add_(times(flattened(direction), factor));
+    return result;
+  }
+  const double scale = factor.number;
   std::int64_t offset = 0;
   for (const at::Tensor& part : direction) {
     result.flat().narrow(0, offset, part.numel()).add_(part.reshape({-1}), scale);
@@ -34,24 +64,28 @@ double normOf(std::span<const at::Tensor> parts) {
 
 using Tensors = std::vector<at::Tensor>;
 
+// ε. Along a direction of length 0 any step gives the same difference, which is 0.
+Factor stepAlong(const Tensors& direction, double difference) {
+  constexpr double kShortest = 1e-30;
+  if (onDevice(direction.front())) {
+    const at::Tensor flat = flattened(direction);
+    const at::Tensor norm = at::sum(flat * flat, at::kDouble).sqrt().clamp_min(kShortest);
+    return {1, difference / norm};
+  }
+  return {difference / std::max(kShortest, normOf(direction))};
+}
+
 Tensors byDifference(const BilevelLosses& losses, const Parameters& weights,
                      const Parameters& selector, const Tensors& direction, double difference) {
-  const double norm = normOf(direction);
-  Tensors result;
-  if (norm == 0) {
-    for (const at::Tensor& tensor : selector.tensors()) {
-      result.push_back(at::zeros_like(tensor).detach());
-    }
-    return result;
-  }
-  const double step = difference / norm;
+  const Factor step = stepAlong(direction, difference);
   const Parameters plus = moved(weights, direction, step);
-  result = gradients(losses.lower(plus, selector, GradientUse::kOnce), selector.tensors());
-  const Parameters minus = moved(weights, direction, -step);
+  Tensors result = gradients(losses.lower(plus, selector, GradientUse::kOnce), selector.tensors());
+  const Parameters minus = moved(weights, direction, negative(step));
   const Tensors below =
       gradients(losses.lower(minus, selector, GradientUse::kOnce), selector.tensors());
   for (std::size_t i = 0; i < result.size(); ++i) {
-    result[i] = (result[i] - below[i]) / (2 * step);
+    const at::Tensor change = result[i] - below[i];
+    result[i] = step.there.defined() ? change / (2 * step.there) : change / (2 * step.number);
   }
   return result;
 }
@@ -87,18 +121,18 @@ SearchOrder parseSearchOrder(std::string_view name) {
 SelectorGradient selectorGradient(const BilevelLosses& losses, const Parameters& weights,
                                   const Parameters& selector, const BilevelOptions& options) {
   const bool virtual_step = options.order != SearchOrder::kFirst && options.virtual_step > 0;
+  const Factor step{options.virtual_step, options.virtual_step_there};
   SelectorGradient result;
   Parameters ahead;
   if (virtual_step) {
     const at::Tensor lower = losses.lower(weights, selector, GradientUse::kOnce);
-    result.lower_loss = lower.item<double>();
-    ahead = moved(weights, gradients(lower, weights.tensors()), -options.virtual_step);
+    ahead = moved(weights, gradients(lower, weights.tensors()), negative(step));
   }
   const Parameters& at = virtual_step ? ahead : weights;
   Tensors inputs(selector.tensors().begin(), selector.tensors().end());
   inputs.insert(inputs.end(), at.tensors().begin(), at.tensors().end());
   const at::Tensor upper = losses.upper(at, selector, GradientUse::kOnce);
-  result.upper_loss = upper.item<double>();
+  result.upper_loss = upper.detach();
   Tensors both = gradients(upper, inputs);
   const auto split = both.begin() + static_cast<std::ptrdiff_t>(selector.tensors().size());
   result.gradient.assign(both.begin(), split);
@@ -111,7 +145,7 @@ SelectorGradient selectorGradient(const BilevelLosses& losses, const Parameters&
           ? byDifferentiatingTwice(losses, weights, selector, direction)
           : byDifference(losses, weights, selector, direction, options.difference);
   for (std::size_t i = 0; i < mixed.size(); ++i) {
-    result.gradient[i] = result.gradient[i] - options.virtual_step * mixed[i];
+    result.gradient[i] = result.gradient[i] - times(mixed[i], step);
   }
   return result;
 }

@@ -3,8 +3,10 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
+#include "edgewise/views/decoder.h"
 
 namespace edgewise::detail {
 namespace {
@@ -84,6 +86,12 @@ at::Tensor representTurned(std::span<const at::Tensor> layers,
 at::Tensor representChosen(std::span<const at::Tensor> layers,
                            const std::shared_ptr<const PairIndex>& pairs, const ViewChoices& choice,
                            bool concatenate) {
+  if (onDevice(layers.front())) {
+    const std::vector<LayerPair> views = allViews(layers.size());
+    const at::Tensor shares = choice.shares(layers.size(), layers.front().options());
+    return concatenate ? mixViews(representPairs(layers, pairs, views, true), shares)
+                       : mixedPairs(layers, pairs, views, shares);
+  }
   at::Tensor sum;
   for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
     const std::vector<LayerPair> views = viewsOfRank(choice, rank);
@@ -104,6 +112,9 @@ at::Tensor endsExchanged(const at::Tensor& z) {
 }
 
 std::shared_ptr<const PairIndex> turned(const PairIndex& pairs) {
+  if (!pairs.onHost()) {
+    return PairIndex::makeOnDevice(pairs.ends(at::kCPU).flip(1).contiguous(), pairs.nodeCount());
+  }
   std::vector<Edge> back;
   for (const Edge& pair : pairs.pairs()) {
     back.push_back(reversed(pair));

@@ -93,22 +93,7 @@ class ScoreDecoder final : public Decoder {
     }
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
     const at::Tensor all = at::stack(at::TensorList(scores.data(), scores.size()), 0);
-    return columnSum(all * sharesOf(*choice, all.options()));
-  }
-
-  // [views, pairs].
-  [[nodiscard]] at::Tensor sharesOf(const ViewChoices& choice,
-                                    const at::TensorOptions& options) const {
-    const std::size_t pairs = choice.pairCount();
-    at::Tensor shares = at::zeros(
-        {static_cast<std::int64_t>(views_.size()), static_cast<std::int64_t>(pairs)}, at::kFloat);
-    auto* out = shares.data_ptr<float>();
-    for (std::size_t pair = 0; pair < pairs; ++pair) {
-      for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
-        out[placeOf(choice.views(pair)[rank]) * pairs + pair] = choice.weights(pair)[rank];
-      }
-    }
-    return shares.to(options.requires_grad(false));
+    return columnSum(all * choice->shares(depth_, all.options()));
   }
 
   static at::Tensor mean(std::span<const at::Tensor> scores) {

@@ -1,5 +1,9 @@
 #include "edgewise/views/view_choice.h"
 
+#include <ATen/Functions.h>
+
+#include <utility>
+
 #include "edgewise/util/error.h"
 
 namespace edgewise {
@@ -26,6 +30,30 @@ ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
     some.add(views(pair), weights(pair), confidence(pair));
   }
   return some;
+}
+
+std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares) {
+  auto choices = std::make_shared<ViewChoices>(static_cast<std::size_t>(shares.size(0)));
+  choices->shares_ = std::move(shares);
+  return choices;
+}
+
+at::Tensor ViewChoices::shares(std::size_t depth, const at::TensorOptions& options) const {
+  const at::TensorOptions there = options.requires_grad(false);
+  if (shares_.defined()) {
+    return shares_.to(there);
+  }
+  const std::size_t pairs = pairCount();
+  at::Tensor result = at::zeros(
+      {static_cast<std::int64_t>(depth * depth), static_cast<std::int64_t>(pairs)}, at::kFloat);
+  auto* const out = result.data_ptr<float>();
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    for (std::size_t rank = 0; rank < per_pair_; ++rank) {
+      const LayerPair view = views(pair)[rank];
+      out[(view.source * depth + view.target) * pairs + pair] = weights(pair)[rank];
+    }
+  }
+  return result.to(there);
 }
 
 ViewChoice singleViews(std::span<const LayerPair> views) {

@@ -4,11 +4,27 @@
 #include <vector>
 
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/view_mixture.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
 
 namespace edgewise {
 namespace {
+
+// Waits for the device where only that knows them.
+std::vector<Edge> pairsOf(const PairIndex& pairs) {
+  if (pairs.onHost()) {
+    return {pairs.pairs().begin(), pairs.pairs().end()};
+  }
+  const at::Tensor ends = pairs.ends(at::kCPU).to(at::kCPU);
+  const auto* const values = ends.data_ptr<std::int32_t>();
+  std::vector<Edge> result;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    result.push_back(makeEdge(static_cast<std::uint32_t>(values[2 * i]),
+                              static_cast<std::uint32_t>(values[2 * i + 1])));
+  }
+  return result;
+}
 
 // Knows each pair's view without looking at messages.
 class RuleChooser : public ViewChooser {
@@ -24,18 +40,25 @@ class RuleChooser : public ViewChooser {
    public:
     explicit Bound(const RuleChooser& chooser) : chooser_(chooser) {}
     [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
+      if (!pairs->onHost() && chooser_.choosesOnDevice()) {
+        return ViewChoices::onDevice(chooser_.sharesOf(*pairs));
+      }
       std::vector<LayerPair> views;
-      for (const Edge& pair : pairs->pairs()) {
+      for (const Edge& pair : pairsOf(*pairs)) {
         views.push_back(chooser_.viewOf(pair));
       }
       return singleViews(views);
     }
+    [[nodiscard]] bool choosesOnDevice() const override { return chooser_.choosesOnDevice(); }
 
    private:
     const RuleChooser& chooser_;
   };
 
   [[nodiscard]] virtual LayerPair viewOf(Edge pair) const = 0;
+  [[nodiscard]] virtual bool choosesOnDevice() const { return false; }
+  // Of pairs that only a device knows.
+  [[nodiscard]] virtual at::Tensor sharesOf(const PairIndex&) const { return {}; }
 };
 
 LayerPair mirrored(LayerPair view) { return {view.target, view.source}; }
@@ -43,7 +66,10 @@ LayerPair mirrored(LayerPair view) { return {view.target, view.source}; }
 class RandomChooser final : public RuleChooser {
  public:
   RandomChooser(std::uint64_t seed, std::size_t depth, bool symmetric)
-      : random_(seed, "views.random"), views_(allViews(depth)), symmetric_(symmetric) {}
+      : random_(seed, "views.random"),
+        depth_(depth),
+        views_(allViews(depth)),
+        symmetric_(symmetric) {}
 
  private:
   [[nodiscard]] LayerPair viewOf(Edge pair) const override {
@@ -51,8 +77,13 @@ class RandomChooser final : public RuleChooser {
     const LayerPair view = views_[random_.below(edgeKey(known), views_.size())];
     return known == pair ? view : mirrored(view);
   }
+  [[nodiscard]] bool choosesOnDevice() const override { return true; }
+  [[nodiscard]] at::Tensor sharesOf(const PairIndex& pairs) const override {
+    return randomShares(random_, pairs, depth_, symmetric_);
+  }
 
   CounterRng random_;
+  std::size_t depth_;
   std::vector<LayerPair> views_;
   bool symmetric_;
 };

@@ -24,6 +24,9 @@ class CandidateNodes {
   [[nodiscard]] std::vector<Edge> among(std::span<const Edge> edges) const;
   [[nodiscard]] NodeId restore(NodeId compact) const { return NodeId{original_[index(compact)]}; }
   void restore(std::vector<Edge>& edges) const;
+  // The nodes, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> nodes() const { return original_; }
+  [[nodiscard]] bool all() const { return original_.size() == compact_.size(); }
 
  private:
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "edgewise/data/feature_matrix.h"
@@ -55,9 +56,14 @@ class NodeInput {
   std::size_t nodes_;
   NodeInputOptions options_;
   std::int64_t feature_width_ = 0;
+  [[nodiscard]] at::Tensor denseOn(at::Device device) const;
+
   std::shared_ptr<const SparseMatrix> sparse_;
   at::Tensor dense_;
   std::optional<ParameterId> embedding_;
+  // The dense features where they were last asked for.
+  mutable std::mutex mutex_;
+  mutable at::Tensor dense_there_;
 };
 
 }  // namespace edgewise

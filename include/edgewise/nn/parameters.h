@@ -56,13 +56,15 @@ class Parameters {
   Parameters() = default;
   // Starting values; each parameter's depend on the seed and its name alone.
   static Parameters initial(const ParameterLayout& layout, std::uint64_t seed,
-                            at::ScalarType type = at::kFloat);
+                            at::ScalarType type = at::kFloat, at::Device device = at::kCPU);
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
   Parameters(Parameters&&) noexcept = default;
   Parameters& operator=(Parameters&&) noexcept = default;
   ~Parameters() = default;
 
+  // Equal values on a device.
+  [[nodiscard]] Parameters to(at::Device device) const;
   // Equal values in other memory.
   [[nodiscard]] Parameters clone() const;
 

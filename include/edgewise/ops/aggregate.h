@@ -9,11 +9,15 @@
 
 namespace edgewise {
 
-// Applies the plan to node representations x [nodes, width] (float or double, on the CPU) and gives
+// Applies the plan to node representations x [nodes, width] (float or double) and gives
 // [nodes, width]. Differentiable any number of times: its gradient is the transposed aggregation.
 // Throws ShapeError when x does not have two dimensions or one row a node, ConfigError for another
 // type or device.
 [[nodiscard]] at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan,
                                    const at::Tensor& x);
+
+// Whether `aggregate` of floats on this device multiplies by the whole matrix, zeros and all, since
+// the graph is dense and products may be rounded.
+[[nodiscard]] bool aggregatesDensely(const MessagePlan& plan, at::Device device);
 
 }  // namespace edgewise

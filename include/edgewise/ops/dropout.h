@@ -20,6 +20,8 @@ class DropoutMask {
   DropoutMask() : rng_(0, 0) {}
   // `rate` in [0, 1). Throws ConfigError otherwise.
   DropoutMask(double rate, const CounterRng& rng, std::uint64_t step);
+  // At a step that stands in the memory of a device and only its kernels can read.
+  DropoutMask(double rate, const CounterRng& rng, const std::uint64_t* step_on_device);
 
   [[nodiscard]] bool keepsAll() const { return threshold_ == 0; }
   // What kept elements are multiplied by.
@@ -27,9 +29,16 @@ class DropoutMask {
   // keep[i] for elements first .. first + size; `first` must be a multiple of 8.
   void draw(std::uint64_t first, std::span<std::uint8_t> keep) const;
 
+  // What kernels of a device draw the same by.
+  [[nodiscard]] const CounterRng& random() const { return rng_; }
+  [[nodiscard]] std::uint64_t step() const { return step_; }
+  [[nodiscard]] const std::uint64_t* stepOnDevice() const { return step_on_device_; }
+  [[nodiscard]] std::uint32_t threshold() const { return threshold_; }
+
  private:
   CounterRng rng_;
   std::uint64_t step_ = 0;
+  const std::uint64_t* step_on_device_ = nullptr;
   // Of 65536 values of an element's 16 bits, those below drop it.
   std::uint32_t threshold_ = 0;
   double scale_ = 1;

@@ -21,7 +21,16 @@
 #include "edgewise/graph/csr_graph.h"
 #include "edgewise/graph/types.h"
 
+namespace at {
+class Tensor;
+}
+
 namespace edgewise {
+
+namespace detail {
+class DeviceGraph;
+class DevicePlan;
+}  // namespace detail
 
 enum class Norm : std::uint8_t { kSum, kMean, kSymmetric, kSymmetricOpen };
 
@@ -34,6 +43,10 @@ class MessagePlan {
   // all scales follow. Costs O(nodes + masked), not O(entries). Undirected graphs lose both
   // directions.
   [[nodiscard]] std::shared_ptr<const MessagePlan> without(std::span<const Edge> edges) const;
+  // The same for edges [count, 2] of int32 that stand on a device, where the graph is undirected.
+  // Only kernels of that device know such a plan.
+  [[nodiscard]] std::shared_ptr<const MessagePlan> withoutOnDevice(
+      const at::Tensor& edges) const;
   // The plan of the transposed operator: what a backward pass applies.
   [[nodiscard]] std::shared_ptr<const MessagePlan> transposed() const;
 
@@ -51,6 +64,9 @@ class MessagePlan {
                : std::span(mask_).subspan(mask_offsets_[row],
                                           mask_offsets_[row + 1] - mask_offsets_[row]);
   }
+  [[nodiscard]] bool masksAny() const { return !mask_.empty(); }
+  // The plan as kernels of a device read it.
+  [[nodiscard]] const detail::DevicePlan& onDevice() const { return *device_; }
   // First rows of consecutive blocks of about equal work, with the number of rows at the end.
   [[nodiscard]] std::span<const std::uint32_t> blocks() const { return *blocks_; }
 
@@ -71,6 +87,10 @@ class MessagePlan {
   std::vector<NodeId> mask_;
   // The masked edges as given, for the transposed plan.
   std::vector<Edge> masked_edges_;
+  // Both graphs on a device, and this plan there.
+  std::shared_ptr<detail::DeviceGraph> device_rows_;
+  std::shared_ptr<detail::DeviceGraph> device_columns_;
+  std::shared_ptr<detail::DevicePlan> device_;
 };
 
 }  // namespace edgewise

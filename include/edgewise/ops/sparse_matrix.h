@@ -15,6 +15,10 @@
 
 namespace edgewise {
 
+namespace detail {
+class DeviceSparse;
+}
+
 // Rows and, for gradients, the same matrix by columns. Both share their structure with copies that
 // differ in values alone.
 class SparseMatrix {
@@ -24,6 +28,8 @@ class SparseMatrix {
 
   // With dropout on the entries; zeros stay zeros.
   [[nodiscard]] std::shared_ptr<const SparseMatrix> dropped(const DropoutMask& mask) const;
+  // The same where only kernels of a device will look at it.
+  [[nodiscard]] std::shared_ptr<const SparseMatrix> droppedOnDevice(const DropoutMask& mask) const;
   [[nodiscard]] std::shared_ptr<const SparseMatrix> transposed() const;
 
   [[nodiscard]] std::size_t rowCount() const { return rows_->offsets.size() - 1; }
@@ -41,6 +47,8 @@ class SparseMatrix {
   };
   [[nodiscard]] const Side& rows() const { return *rows_; }
   [[nodiscard]] std::span<const float> rowValues() const { return *row_values_; }
+  [[nodiscard]] const detail::DeviceSparse& onDevice() const { return *device_; }
+  [[nodiscard]] bool isTransposed() const { return transposed_; }
 
  private:
   SparseMatrix() = default;
@@ -49,6 +57,8 @@ class SparseMatrix {
   std::shared_ptr<const Side> columns_;
   std::shared_ptr<const std::vector<float>> row_values_;
   std::shared_ptr<const std::vector<float>> column_values_;
+  std::shared_ptr<detail::DeviceSparse> device_;
+  bool transposed_ = false;
 };
 
 // matrix [rows, columns] * x [columns, width]; differentiable any number of times in x, the same

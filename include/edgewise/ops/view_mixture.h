@@ -10,6 +10,7 @@
 
 #include "edgewise/ops/pair_index.h"
 #include "edgewise/ops/view_pairs.h"
+#include "edgewise/util/rng.h"
 
 namespace edgewise {
 
@@ -32,5 +33,25 @@ namespace edgewise {
 [[nodiscard]] at::Tensor chosenPairs(std::span<const at::Tensor> layers,
                                      const std::shared_ptr<const PairIndex>& pairs,
                                      std::shared_ptr<const std::vector<LayerPair>> choice);
+
+// Choices made on a device, as shares [views, pairs] that mixedPairs takes: every pair's chosen
+// views add up to 1, the others are 0. Views are all of `depth` layers.
+struct TopViews {
+  std::size_t depth = 1;
+  std::size_t top = 1;
+  double temperature = 1;
+  // (u, v) and (v, u) choose alike.
+  bool symmetric = true;
+};
+// The best by scores [views, pairs], weighted by their softmax.
+[[nodiscard]] at::Tensor topShares(const at::Tensor& scores, const PairIndex& pairs,
+                                   const TopViews& options);
+// What was chosen before for rows [pairs] of int32: places [known, top] (bytes) and weights [known,
+// top] (floats).
+[[nodiscard]] at::Tensor knownShares(const at::Tensor& rows, const at::Tensor& places,
+                                     const at::Tensor& weights, std::size_t views);
+// One view by a hash of random numbers and pair.
+[[nodiscard]] at::Tensor randomShares(const CounterRng& random, const PairIndex& pairs,
+                                      std::size_t depth, bool symmetric);
 
 }  // namespace edgewise

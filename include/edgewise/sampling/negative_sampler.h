@@ -65,6 +65,9 @@ class NegativeSampler {
   // many there are when there are fewer (distinct) or none.
   [[nodiscard]] std::vector<Edge> sample(std::size_t count, const CounterRng& rng) const;
 
+  // Whether `sample` lists the non-edges because blind draws would hit too few.
+  [[nodiscard]] bool crowded(std::size_t count) const;
+  [[nodiscard]] const PairSpace& space() const { return space_; }
   // How many different pairs `sample` can return.
   [[nodiscard]] std::uint64_t available() const { return available_; }
 
@@ -86,7 +89,6 @@ class NegativeSampler {
   [[nodiscard]] bool drawable(Edge pair) const;
   [[nodiscard]] double weightOf(Edge pair) const;
   [[nodiscard]] std::uint64_t countAvailable() const;
-  [[nodiscard]] bool crowded(std::size_t count) const;
   [[nodiscard]] Edge draw(const CounterRng& rng, std::uint64_t counter) const;
   void drawByRejection(std::size_t count, const CounterRng& rng, Drawn& drawn) const;
   [[nodiscard]] std::vector<Edge> listRest(const Drawn& drawn) const;

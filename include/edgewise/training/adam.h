@@ -29,6 +29,13 @@ class Adam {
   void step(Parameters& parameters, std::span<const at::Tensor> gradients, double learning_rate,
             double gradient_scale = 1);
 
+  // Counts a step that is made elsewhere; what it needs to know.
+  struct Correction {
+    double step = 0;
+    double root = 1;
+  };
+  [[nodiscard]] Correction nextStep(double learning_rate);
+
   [[nodiscard]] const AdamOptions& options() const { return options_; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "edgewise/data/candidate_nodes.h"
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
+#include "edgewise/ops/device_sampler.h"
 #include "edgewise/sampling/edge_set.h"
 #include "edgewise/sampling/negative_sampler.h"
 
@@ -39,6 +41,19 @@ class BatchStream {
   [[nodiscard]] std::size_t batchesPerEpoch() const;
   [[nodiscard]] std::span<const Edge> supervision() const { return supervision_; }
   [[nodiscard]] std::size_t supervisionCount() const { return supervision_.size(); }
+  [[nodiscard]] std::size_t negativesPerPositive() const {
+    return options_.negatives_per_positive;
+  }
+  // Positives of a batch, and where in the epoch's order they begin.
+  [[nodiscard]] std::size_t sizeOf(std::size_t number) const;
+  [[nodiscard]] std::size_t beginOf(std::size_t number) const {
+    return number * options_.batch_size;
+  }
+  // What a batch is cut from.
+  [[nodiscard]] std::vector<std::uint32_t> order(std::uint64_t epoch) const;
+  [[nodiscard]] CounterRng negativeNumbers(std::uint64_t epoch, std::size_t number) const;
+  // What negatives are drawn from; none where they are so rare that they are listed.
+  [[nodiscard]] std::optional<DrawSpace> drawSpace() const;
   // Sets the order of an epoch; batches come from it until the next call.
   void beginEpoch(std::uint64_t epoch);
   [[nodiscard]] EdgeBatch batch(std::size_t number) const;
@@ -46,7 +61,6 @@ class BatchStream {
   [[nodiscard]] EdgeBatch batchOf(std::uint64_t epoch, std::size_t number) const;
 
  private:
-  [[nodiscard]] std::vector<std::uint32_t> orderOf(std::uint64_t epoch) const;
   [[nodiscard]] EdgeBatch cut(std::span<const std::uint32_t> order, std::uint64_t epoch,
                               std::size_t number) const;
 

@@ -24,7 +24,9 @@ class Learner {
 
   // One step on the batch that state.epoch and state.batch name; moves the parameters and counts in
   // state.steps, loss_sum and norm_sum.
-  virtual void learn(TrainingState& state, const EdgeBatch& batch) = 0;
+  virtual void learn(TrainingState& state) = 0;
+  // Makes the state what all steps so far have left, where a device has run ahead.
+  virtual void settle(TrainingState& /*state*/) {}
   [[nodiscard]] virtual MetricSet validated(const TrainingState& state) const = 0;
   // Whether what was learned in this epoch (counted from 1) is something to keep yet.
   [[nodiscard]] virtual bool worthKeeping(std::int64_t /*epoch*/) const { return true; }

@@ -22,6 +22,11 @@
 
 namespace edgewise {
 
+namespace detail {
+class DeviceLearning;
+struct DeviceBatch;
+}  // namespace detail
+
 // What a trainer needs to know of its surroundings.
 struct TrainerSetup {
   TrainingOptions options;
@@ -31,6 +36,7 @@ struct TrainerSetup {
   std::vector<MetricRequest> metrics;
   // Where the model's decoder needs choices.
   std::shared_ptr<const ViewChooser> chooser = nullptr;
+  at::Device device = at::kCPU;
 };
 
 // The metric by whose validation the best epoch is kept. Throws ConfigError for one that is not
@@ -48,12 +54,18 @@ class LinkTrainer final : public Learner {
  public:
   LinkTrainer(const LinkModel& model, const Dataset& dataset, const TrainingEdges& training,
               TrainerSetup setup);
+  LinkTrainer(const LinkTrainer&) = delete;
+  LinkTrainer& operator=(const LinkTrainer&) = delete;
+  LinkTrainer(LinkTrainer&&) = delete;
+  LinkTrainer& operator=(LinkTrainer&&) = delete;
+  ~LinkTrainer() override;
 
   // A run that has not begun.
   [[nodiscard]] TrainingState start() const;
   // Trains from where the state stands to the end.
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
-  void learn(TrainingState& state, const EdgeBatch& batch) override;
+  void learn(TrainingState& state) override;
+  void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
 
   // One step on a batch: forward, backward, update. Returns the loss. For benchmarks and `run`.
@@ -67,7 +79,10 @@ class LinkTrainer final : public Learner {
   [[nodiscard]] at::Tensor batchLoss(const TrainingState& state, const EdgeBatch& batch,
                                      StageWatch& stages) const;
   void choosePositives();
+  void sendPositiveViews();
   [[nodiscard]] ViewChoice choiceFor(const EdgeBatch& batch) const;
+  void learnOnDevice(TrainingState& state);
+  [[nodiscard]] ViewChoice choiceOnDevice(const detail::DeviceBatch& batch) const;
 
   const LinkModel& model_;
   const TrainingEdges& training_;
@@ -79,6 +94,10 @@ class LinkTrainer final : public Learner {
   // Where the decoder needs choices: on messages_, and what was chosen for the supervision edges.
   std::unique_ptr<BoundChooser> chooser_;
   std::optional<ViewChoices> positive_views_;
+  // On a GPU alone; the same choices there, [supervision edges, views of each].
+  std::unique_ptr<detail::DeviceLearning> device_;
+  at::Tensor positive_places_;
+  at::Tensor positive_weights_;
 };
 
 // The message graph as this model's encoder aggregates it. Messages go both ways along directed

@@ -75,6 +75,8 @@ struct RunMetrics {
   std::string apply;
   std::uint64_t seed = 0;
   std::string device = "cpu";
+  // How products were rounded: "fp32", or "tf32" on a GPU.
+  std::string precision = "fp32";
   int threads = 1;
   SplitSummary split;
   AuditReport audit;
@@ -91,6 +93,8 @@ struct RunMetrics {
   std::vector<std::pair<std::string, double>> time;
   // The process's high-water mark when the run ended.
   std::uint64_t peak_bytes = 0;
+  // Of a GPU's memory.
+  std::uint64_t peak_device_bytes = 0;
   // Settings the model chose itself, such as Katz's β.
   std::vector<std::pair<std::string, double>> chosen;
 

@@ -51,6 +51,7 @@ struct RunOptions {
   std::int64_t seed = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
+  std::string precision = "tf32";
   bool check_memory = true;
 
   // All options by key; refers to this object.

@@ -12,6 +12,10 @@
 
 namespace edgewise {
 
+namespace detail {
+class DeviceBatches;
+}
+
 struct SearchSetup {
   TrainerSetup trainer;
   SelectorOptions selector;
@@ -25,10 +29,16 @@ class SearchTrainer final : public Learner {
   // with `setup.upper`.
   SearchTrainer(const LinkModel& model, const Dataset& dataset, const TrainingEdges& training,
                 SearchSetup setup);
+  SearchTrainer(const SearchTrainer&) = delete;
+  SearchTrainer& operator=(const SearchTrainer&) = delete;
+  SearchTrainer(SearchTrainer&&) = delete;
+  SearchTrainer& operator=(SearchTrainer&&) = delete;
+  ~SearchTrainer() override;
 
   [[nodiscard]] TrainingState start() const;
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
-  void learn(TrainingState& state, const EdgeBatch& batch) override;
+  void learn(TrainingState& state) override;
+  void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
   // Nothing is chosen during the warm start, while all views count the same.
   [[nodiscard]] bool worthKeeping(std::int64_t epoch) const override {
@@ -55,14 +65,31 @@ class SearchTrainer final : public Learner {
     std::shared_ptr<const MessagePlan> model_messages;
   };
   [[nodiscard]] Levels levelsOf(const EdgeBatch& batch, const EdgeBatch& upper) const;
-  // Both losses at this step; the levels must outlive them.
-  [[nodiscard]] BilevelLosses lossesOf(const TrainingState& state, const Levels& levels) const;
+  [[nodiscard]] Levels levelsOnDevice(const detail::DeviceBatch& batch,
+                                      const detail::DeviceBatch& upper) const;
+  // Whether training edges take turns in being what the selector learns from.
+  [[nodiscard]] bool rotating() const { return setup_.upper.empty(); }
   // The same for every pass of a step.
-  [[nodiscard]] Noise noiseAt(const TrainingState& state) const;
+  struct Pass {
+    Noise noise;
+    MixtureOptions mixture;
+  };
+  [[nodiscard]] Pass passAt(const TrainingState& state) const;
+  // Both losses; the levels must outlive them.
+  [[nodiscard]] BilevelLosses lossesOf(const Pass& pass, const Levels& levels) const;
   [[nodiscard]] BilevelOptions bilevelOptions(double rate) const;
   // What the model's own step minimises, with the selector as it is now.
-  [[nodiscard]] at::Tensor modelLoss(const TrainingState& state, const Levels& levels,
-                                     const BilevelLosses& losses) const;
+  [[nodiscard]] at::Tensor modelLoss(const TrainingState& state, const Pass& pass,
+                                     const Levels& levels, const BilevelLosses& losses) const;
+  // Where the upper level's batch of this step comes from: the stream of the lower level, or one
+  // of its own.
+  struct UpperPlace {
+    bool shared = false;
+    std::uint64_t epoch = 0;
+    std::size_t number = 0;
+  };
+  [[nodiscard]] UpperPlace upperPlace(const TrainingState& state) const;
+  void learnOnDevice(TrainingState& state);
   [[nodiscard]] double temperatureAt(const TrainingState& state) const;
   [[nodiscard]] bool warmingUp(const TrainingState& state) const {
     return state.epoch < setup_.selector.warmup;
@@ -76,6 +103,9 @@ class SearchTrainer final : public Learner {
   BatchStream upper_;
   std::shared_ptr<const MessagePlan> messages_;
   std::shared_ptr<const MessagePlan> valid_messages_;
+  // On a GPU alone.
+  std::unique_ptr<detail::DeviceLearning> device_;
+  std::unique_ptr<detail::DeviceBatches> device_upper_;
 };
 
 // Validation edges cut in two: one half for the selector, one for choosing the epoch. A pool of

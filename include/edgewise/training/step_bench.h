@@ -3,6 +3,8 @@
 // to time, which names its stages as it goes, and the counts of those stages.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -111,7 +113,8 @@ struct MachineRates {
   ProductRate product;
   double memory = 0;  // bytes a second, beyond the caches
 };
-[[nodiscard]] MachineRates measureMachine(const BenchEffort& effort);
+[[nodiscard]] MachineRates measureMachine(const BenchEffort& effort,
+                                          at::Device device = at::kCPU);
 
 // What to train on, and how.
 struct BenchSubject {
@@ -124,7 +127,8 @@ struct BenchSubject {
 // the best rate that was seen. Streams count at the rate of arrays as large as a layer's output,
 // and gathers at that of this graph's neighbours, so that small graphs are held to the speed of
 // caches. Where a selector chooses views, it is one that has learned nothing: its choices cost the
-// same. Throws ConfigError for options that cannot be trained or counted.
+// same. On a GPU steps are queued many together, as training queues them, and only their whole is
+// told. Throws ConfigError for options that cannot be trained or counted.
 [[nodiscard]] StepMeasurement measureTrainStep(const BenchSubject& subject,
                                                const MachineRates& machine,
                                                const BenchEffort& effort,

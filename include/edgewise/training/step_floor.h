@@ -37,6 +37,8 @@ struct StepSizes {
   double entries = 0;
   // Whether a node's own row is summed too, and how many products of its input a layer needs.
   bool adds_self = false;
+  // Whether messages are summed by a product with the whole matrix.
+  bool dense_messages = false;
   double products_per_layer = 1;
 
   double features = 0;

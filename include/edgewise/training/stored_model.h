@@ -21,6 +21,10 @@ struct ModelWeights {
   // Where a selector chooses views: the weights it looks through, and its own; else empty.
   Parameters search;
   Parameters selector;
+
+  [[nodiscard]] ModelWeights to(at::Device device) const {
+    return {model.to(device), search.to(device), selector.to(device)};
+  }
 };
 
 // What a model was made from; stored with it.

@@ -28,6 +28,8 @@ class CounterRng {
   CounterRng(std::uint64_t seed, std::uint64_t stream);
   CounterRng(std::uint64_t seed, std::string_view purpose) : CounterRng(seed, streamId(purpose)) {}
 
+  // What (seed, stream) became.
+  [[nodiscard]] std::array<std::uint32_t, 2> key() const { return key_; }
   // The 128 random bits at a 128-bit counter (`low` runs fastest).
   [[nodiscard]] std::array<std::uint32_t, 4> block(std::uint64_t low, std::uint64_t high = 0) const;
   // The blocks at counters (first, high), (first + 1, high), ... word after word; the last block

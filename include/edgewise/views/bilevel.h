@@ -29,6 +29,8 @@ struct BilevelOptions {
   SearchOrder order = SearchOrder::kSecond;
   // ξ, the size of the virtual step; 0 is the first order.
   double virtual_step = 0.01;
+  // The same, [], where only a device knows it, and `virtual_step` is any positive number.
+  at::Tensor virtual_step_there = {};
   // ε = this / ‖v‖.
   double difference = 0.01;
 };
@@ -46,8 +48,8 @@ struct BilevelLosses {
 struct SelectorGradient {
   // One a selector parameter.
   std::vector<at::Tensor> gradient;
-  double lower_loss = 0;
-  double upper_loss = 0;
+  // [].
+  at::Tensor upper_loss;
 };
 
 // Neither `weights` nor `selector` is changed.

@@ -1,6 +1,8 @@
 // Which views of each pair are looked at, and how much each of them counts.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,8 @@ namespace edgewise {
 class ViewChoices {
  public:
   explicit ViewChoices(std::size_t per_pair) : per_pair_(per_pair) {}
+  // Made on a device, where alone they are known: shares [views, pairs].
+  static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares);
 
   // One pair more. `weights` add up to 1; `confidence` is the share of the first among all views.
   void add(std::span<const LayerPair> views, std::span<const float> weights, float confidence);
@@ -32,12 +36,15 @@ class ViewChoices {
     return std::span(weights_).subspan(pair * per_pair_, per_pair_);
   }
   [[nodiscard]] float confidence(std::size_t pair) const { return confidence_[pair]; }
+  // How much each view of `depth` layers counts, [views, pairs], where `options` say.
+  [[nodiscard]] at::Tensor shares(std::size_t depth, const at::TensorOptions& options) const;
 
  private:
   std::size_t per_pair_;
   std::vector<LayerPair> views_;
   std::vector<float> weights_;
   std::vector<float> confidence_;
+  at::Tensor shares_;
 };
 
 using ViewChoice = std::shared_ptr<const ViewChoices>;

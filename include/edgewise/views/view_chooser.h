@@ -22,6 +22,8 @@ class BoundChooser {
   BoundChooser& operator=(BoundChooser&&) = delete;
   virtual ~BoundChooser() = default;
   [[nodiscard]] virtual ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const = 0;
+  // Whether pairs that only a device knows are chosen for there, without asking the host.
+  [[nodiscard]] virtual bool choosesOnDevice() const { return true; }
 };
 
 class ViewChooser {

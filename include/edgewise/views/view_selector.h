@@ -34,6 +34,8 @@ struct SelectorContext {
 // three layers.
 struct MixtureOptions {
   double temperature = 1;
+  // One over it, [], where only a device knows it; undefined: `temperature` holds.
+  at::Tensor inverse_temperature = {};
   GradientUse use = GradientUse::kOnce;
 };
 

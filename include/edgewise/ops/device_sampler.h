@@ -1,0 +1,51 @@
+// Batches drawn on a GPU: the same pairs that BatchStream draws on the host.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "edgewise/graph/csr_graph.h"
+#include "edgewise/sampling/negative_sampler.h"
+#include "edgewise/util/rng.h"
+
+namespace edgewise {
+
+// What pairs are drawn from. `known` and the drawn pairs are numbered among `candidates`; empty:
+// they are nodes.
+struct DrawSpace {
+  PairSpace space;
+  CsrGraph known;
+  std::vector<std::uint32_t> candidates;
+  // Share of draws that are no known edge.
+  double fit = 1;
+};
+
+class DeviceSampler {
+ public:
+  DeviceSampler(std::span<const Edge> supervision, const DrawSpace& draw, at::Device device);
+
+  // The order that `take` counts in; queued.
+  void setOrder(std::span<const std::uint32_t> order);
+  // Supervision edges order[begin ..] -> ends [count, 2], and which they are -> rows [count].
+  void take(std::size_t begin, const at::Tensor& rows, const at::Tensor& ends);
+  // Non-edges -> ends [count, 2].
+  void draw(const CounterRng& random, const at::Tensor& ends);
+
+ private:
+  std::size_t nodes_;
+  std::size_t users_;
+  bool directed_;
+  double fit_;
+  at::Tensor supervision_;
+  at::Tensor order_;
+  at::Tensor known_offsets_;
+  at::Tensor known_columns_;
+  at::Tensor candidates_;
+  at::Tensor scratch_;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,230 @@
+#include "ops/cuda/kernels.h"
+
+#include <cmath>
+
+namespace edgewise::cuda {
+namespace {
+
+constexpr std::size_t kElementsPerBlock = 8;
+
+EDGEWISE_FN std::uint64_t stepOf(const Mask& mask) {
+  return mask.step_at == nullptr ? mask.step : *mask.step_at;
+}
+
+// Whether element i of the block's eight stays.
+EDGEWISE_FN bool keeps(const RandomBlock& block, std::size_t i, std::uint32_t threshold) {
+  const std::uint32_t word = block.words[i / 2];
+  return (i % 2 == 0 ? word & 0xFFFFU : word >> 16) >= threshold;
+}
+
+// Eight elements, which one random block decides.
+template <class Real, bool Rectified>
+struct DropEight {
+  const Real* in;
+  Mask mask;
+  std::size_t count;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t block) const {
+    const auto scale = static_cast<Real>(mask.scale);
+    const RandomBlock random =
+        mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, block, stepOf(mask));
+    const std::size_t first = block * kElementsPerBlock;
+    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
+      Real value = in[first + i] * scale;
+      if (Rectified && value < Real{0}) {
+        value = Real{0};
+      }
+      out[first + i] =
+          mask.threshold == 0 || keeps(random, i, mask.threshold) ? value : Real{0};
+    }
+  }
+};
+
+template <class Real>
+struct Gate {
+  const Real* in;
+  const Real* open;
+  Real scale;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    out[i] = open[i] > Real{0} ? in[i] * scale : Real{0};
+  }
+};
+
+template <class Real>
+struct ScatterEight {
+  const float* values;
+  const std::int64_t* places;
+  std::size_t count;
+  Mask mask;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t block) const {
+    const RandomBlock random =
+        mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, block, stepOf(mask));
+    const std::size_t first = block * kElementsPerBlock;
+    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
+      if (mask.threshold == 0 || keeps(random, i, mask.threshold)) {
+        out[places[first + i]] =
+            static_cast<Real>(values[first + i] * static_cast<float>(mask.scale));
+      }
+    }
+  }
+};
+
+template <class Real>
+struct Logistic {
+  const Real* x;
+  Real* out;
+  EDGEWISE_FN void operator()(std::size_t i) const { out[i] = Real{1} / (Real{1} + exp(-x[i])); }
+};
+
+template <class Real>
+struct CrossEntropy {
+  const Real* logits;
+  const Real* labels;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const Real x = logits[i];
+    const Real size = x < Real{0} ? -x : x;
+    out[i] = (x < Real{0} ? Real{0} : x) - x * labels[i] + log1p(exp(-size));
+  }
+};
+
+struct SetNumbers {
+  StepNumbers numbers;
+  StepNumbers* out;
+  EDGEWISE_FN void operator()(std::size_t) const { *out = numbers; }
+};
+
+template <class Real>
+struct CountStep {
+  const Real* loss;
+  const double* squared_norm;
+  double clip;
+  const StepNumbers* numbers;
+  StepSums* sums;
+
+  EDGEWISE_FN void operator()(std::size_t) const {
+    const auto value = static_cast<double>(*loss);
+    const double norm = sqrt(*squared_norm);
+    // Not a number differs from itself; infinities from what a number minus itself is.
+    const bool finite = value - value == 0 && norm - norm == 0;
+    if (!finite && sums->diverged == 0) {
+      sums->diverged = static_cast<double>(numbers->noise_step) + 1;
+    }
+    if (sums->diverged != 0) {
+      sums->scale = 0;
+      return;
+    }
+    sums->loss += value;
+    sums->norm += norm;
+    sums->scale = clip > 0 && norm > clip ? clip / norm : 1;
+  }
+};
+
+template <class Real>
+struct AdamElement {
+  AdamSettings settings;
+  const double* step;
+  const double* root;
+  const double* scale;
+  const Real* gradient;
+  Real* value;
+  Real* first;
+  Real* second;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const auto by = static_cast<Real>(scale == nullptr ? 1.0 : *scale);
+    if (by == Real{0}) {
+      return;
+    }
+    const Real slope = gradient[i] * by + static_cast<Real>(settings.weight_decay) * value[i];
+    const Real mean = static_cast<Real>(settings.beta1) * first[i] +
+                      static_cast<Real>(1 - settings.beta1) * slope;
+    const Real square = static_cast<Real>(settings.beta2) * second[i] +
+                        static_cast<Real>(1 - settings.beta2) * slope * slope;
+    first[i] = mean;
+    second[i] = square;
+    value[i] -= static_cast<Real>(*step) * mean /
+                (sqrt(square) / static_cast<Real>(*root) + static_cast<Real>(settings.epsilon));
+  }
+};
+
+std::size_t blocksOf(std::size_t count) {
+  return (count + kElementsPerBlock - 1) / kElementsPerBlock;
+}
+
+}  // namespace
+
+template <class Real>
+void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
+  forEach(stream, blocksOf(count), DropEight<Real, false>{in, mask, count, out});
+}
+
+template <class Real>
+void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
+  forEach(stream, blocksOf(count), DropEight<Real, true>{in, mask, count, out});
+}
+
+template <class Real>
+void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count,
+          Real* out) {
+  forEach(stream, count, Gate<Real>{in, open, scale, out});
+}
+
+template <class Real>
+void scatterDropped(Stream stream, const float* values, const std::int64_t* places,
+                    std::size_t count, const Mask& mask, Real* out) {
+  forEach(stream, blocksOf(count), ScatterEight<Real>{values, places, count, mask, out});
+}
+
+template <class Real>
+void logistic(Stream stream, const Real* x, std::size_t count, Real* out) {
+  forEach(stream, count, Logistic<Real>{x, out});
+}
+
+template <class Real>
+void crossEntropy(Stream stream, const Real* logits, const Real* labels, std::size_t count,
+                  Real* out) {
+  forEach(stream, count, CrossEntropy<Real>{logits, labels, out});
+}
+
+void setStepNumbers(Stream stream, const StepNumbers& numbers, StepNumbers* out) {
+  forEach(stream, 1, SetNumbers{numbers, out});
+}
+
+template <class Real>
+void countStep(Stream stream, const Real* loss, const double* squared_norm, double clip,
+               const StepNumbers* numbers, StepSums* sums) {
+  forEach(stream, 1, CountStep<Real>{loss, squared_norm, clip, numbers, sums});
+}
+
+template <class Real>
+void adam(Stream stream, const AdamSettings& settings, const double* step, const double* root,
+          const double* scale, const Real* gradient, std::size_t count, Real* value, Real* first,
+          Real* second) {
+  forEach(stream, count,
+          AdamElement<Real>{settings, step, root, scale, gradient, value, first, second});
+}
+
+#define EDGEWISE_ELEMENTWISE(Real)                                                               \
+  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);                \
+  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);      \
+  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);          \
+  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,     \
+                                     const Mask&, Real*);                                        \
+  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                         \
+  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);        \
+  template void countStep<Real>(Stream, const Real*, const double*, double, const StepNumbers*,  \
+                                StepSums*);                                                      \
+  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,            \
+                           const double*, const Real*, std::size_t, Real*, Real*, Real*);
+EDGEWISE_ELEMENTWISE(float)
+EDGEWISE_ELEMENTWISE(double)
+#undef EDGEWISE_ELEMENTWISE
+
+}  // namespace edgewise::cuda

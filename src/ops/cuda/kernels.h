@@ -1,0 +1,248 @@
+// Everything that runs on a GPU, free of torch. All pointers are to the GPU's memory, all matrices
+// row-major. Every sum is taken by one thread, or in a tree that depends on sizes alone: the same
+// bits at every run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/cuda/launch.h"
+#include "ops/cuda/philox.h"
+
+namespace edgewise::cuda {
+
+// ---- Messages ---------------------------------------------------------------------------------
+
+// Compressed rows.
+struct Rows {
+  std::size_t count = 0;
+  const std::int64_t* offsets = nullptr;
+  const std::int32_t* columns = nullptr;
+  // Null: all 1.
+  const float* weights = nullptr;
+  // For each entry whether it is left out; null: none is.
+  const std::uint8_t* gone = nullptr;
+};
+
+// Scales of an aggregation; null: all 1.
+template <class Real>
+struct Scales {
+  const Real* row = nullptr;
+  const Real* column = nullptr;
+  bool self = false;
+};
+
+// out [rows, width], as MessagePlan defines it.
+template <class Real>
+void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
+               std::size_t width, Real* out);
+
+// Marks the entries of these edges [edges, 2], in both directions when asked to; edges that are not
+// there are ignored.
+void maskEntries(Stream stream, const Rows& rows, const std::int32_t* edges, std::size_t count,
+                 bool both_ways, std::uint8_t* gone);
+
+enum class DegreeScale : std::uint8_t { kMean, kSymmetric, kSymmetricOpen };
+// scale [rows] out of the degrees that remain.
+template <class Real>
+void degreeScales(Stream stream, const Rows& rows, DegreeScale kind, Real* scale);
+
+// out [rows, columns] += 1 or the weight at every entry that is not gone; `out` must be zeros.
+template <class Real>
+void scatterEntries(Stream stream, const Rows& rows, std::size_t columns, Real* out);
+
+// ---- Pairs ------------------------------------------------------------------------------------
+
+inline constexpr int kMostLayers = 6;
+inline constexpr int kMostViews = kMostLayers * kMostLayers;
+
+struct Pairs {
+  std::size_t count = 0;
+  std::size_t nodes = 0;
+  // [count, 2].
+  const std::int32_t* ends = nullptr;
+  // Places 2 * pair + end in the order of their nodes, and where each node's begin, [nodes + 1].
+  const std::int32_t* places = nullptr;
+  const std::int32_t* offsets = nullptr;
+};
+
+// Sorts the places of `keys` [count] (the ends one after another). `scratch` is sortBytes long.
+[[nodiscard]] std::size_t sortBytes(std::size_t count);
+void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std::size_t nodes,
+                void* scratch, std::size_t scratch_bytes, std::int32_t* sorted_keys,
+                std::int32_t* places, std::int32_t* offsets);
+
+struct Views {
+  int count = 0;
+  std::uint8_t source[kMostViews] = {};
+  std::uint8_t target[kMostViews] = {};
+};
+
+template <class Real>
+struct Layers {
+  int count = 0;
+  // [nodes, width] each; null counts as 0.
+  const Real* data[kMostLayers] = {};
+};
+template <class Real>
+struct LayerGradients {
+  // [nodes, width] each, written; null: not wanted.
+  Real* data[kMostLayers] = {};
+};
+template <class Real>
+struct PairMatrices {
+  // [pairs, width] each; null: left out.
+  Real* data[kMostViews] = {};
+};
+
+// out[view][p] = sources[i][u] * targets[j][v].
+template <class Real>
+void pairProducts(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
+                  const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out);
+// What gradients [view] of those products give to the layers, of both ends together.
+template <class Real>
+void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
+                          const Layers<Real>& layers, std::size_t width,
+                          const PairMatrices<const Real>& gradients,
+                          const LayerGradients<Real>& to);
+
+template <class Real>
+void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
+               Real* out);
+template <class Real>
+void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
+                Real* out);
+
+// Mixtures of views by weights [views, pairs].
+template <class Real>
+void mixedPairs(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& layers,
+                const Real* weights, std::size_t width, Real* out);
+template <class Real>
+void mixedPairsToWeights(Stream stream, const Pairs& pairs, const Views& views,
+                         const Layers<Real>& layers, std::size_t width, const Real* gradient,
+                         Real* to_weights);
+template <class Real>
+void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
+                        const Layers<Real>& layers, const Real* weights, std::size_t width,
+                        const Real* gradient, const LayerGradients<Real>& to);
+
+// ---- Choices ----------------------------------------------------------------------------------
+
+template <class Real>
+void viewSoftmax(Stream stream, const Real* scores, std::size_t views, std::size_t pairs,
+                 Real temperature, Real* out);
+
+struct TopChoice {
+  int depth = 1;
+  int top = 1;
+  double temperature = 1;
+  // Whether (u, v) and (v, u) must choose alike.
+  bool symmetric = true;
+};
+// shares [depth * depth, pairs]: the best views of each pair by their softmax, 0 for the others.
+template <class Real>
+void topShares(Stream stream, const TopChoice& choice, const std::int32_t* ends, const Real* scores,
+               std::size_t pairs, Real* shares);
+// shares[:, first + p] from what was chosen for row rows[p] before: its views' places and weights
+// [known, top].
+template <class Real>
+void knownShares(Stream stream, const std::int32_t* rows, std::size_t count, int views, int top,
+                 const std::uint8_t* places, const float* weights, std::size_t pairs, Real* shares);
+// One view for each pair by a hash of key and pair, from column `first` on.
+template <class Real>
+void randomShares(Stream stream, RandomKey key, int depth, bool symmetric, const std::int32_t* ends,
+                  std::size_t count, std::size_t first, std::size_t pairs, Real* shares);
+
+// ---- Noise and elementwise work ----------------------------------------------------------------
+
+struct Mask {
+  RandomKey key;
+  std::uint64_t step = 0;
+  // Where the step stands when it is not known on the host; null: `step`.
+  const std::uint64_t* step_at = nullptr;
+  std::uint32_t threshold = 0;
+  double scale = 1;
+};
+template <class Real>
+void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
+template <class Real>
+void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
+template <class Real>
+void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count, Real* out);
+
+// out [rows, columns] of zeros gets values[i] at places[i], with dropout on the values.
+template <class Real>
+void scatterDropped(Stream stream, const float* values, const std::int64_t* places,
+                    std::size_t count, const Mask& mask, Real* out);
+
+template <class Real>
+void logistic(Stream stream, const Real* x, std::size_t count, Real* out);
+template <class Real>
+void crossEntropy(Stream stream, const Real* logits, const Real* labels, std::size_t count,
+                  Real* out);
+
+// ---- Updates -----------------------------------------------------------------------------------
+
+// Numbers of a step that change from one to the next, in the GPU's memory.
+struct StepNumbers {
+  std::uint64_t noise_step = 0;
+  double rate = 0;
+  double adam_step = 0;
+  double adam_root = 1;
+  double selector_step = 0;
+  double selector_root = 1;
+  double inverse_temperature = 1;
+  double virtual_step = 0;
+};
+void setStepNumbers(Stream stream, const StepNumbers& numbers, StepNumbers* out);
+
+// What a run of steps adds up.
+struct StepSums {
+  double loss = 0;
+  double norm = 0;
+  // The first step whose loss or gradient was not finite, counted from 1; 0: none.
+  double diverged = 0;
+  // What the gradient of the current step is to be multiplied by; 0 once it diverged.
+  double scale = 1;
+};
+// Adds a step up: its loss and the square of its gradient's norm. `clip` 0: no bound.
+template <class Real>
+void countStep(Stream stream, const Real* loss, const double* squared_norm, double clip,
+               const StepNumbers* numbers, StepSums* sums);
+
+struct AdamSettings {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+};
+// `step` and `root` as StepNumbers has them; `scale`: StepSums::scale, or null for 1.
+template <class Real>
+void adam(Stream stream, const AdamSettings& settings, const double* step, const double* root,
+          const double* scale, const Real* gradient, std::size_t count, Real* value, Real* first,
+          Real* second);
+
+// ---- Batches -----------------------------------------------------------------------------------
+
+// ends [count, 2] and rows [count]: supervision[order[i]].
+void takeEdges(Stream stream, const std::int32_t* supervision, const std::int32_t* order,
+               std::size_t count, std::int32_t* rows, std::int32_t* ends);
+
+struct PairDraw {
+  RandomKey key;
+  std::size_t nodes = 0;
+  // Of bipartite graphs; 0: none.
+  std::size_t users = 0;
+  bool directed = false;
+  // Edges that are known already, among candidates; ordered pairs as they are drawn.
+  Rows known;
+  // From candidates to nodes; null: the same.
+  const std::int32_t* candidates = nullptr;
+};
+// `count` non-edges [count, 2]: draws 0, 1, 2, ... in order, those left out that are known. Looks at
+// `draws` of them at once; should they not be enough, each missing pair is drawn by itself.
+[[nodiscard]] std::size_t drawBytes(std::size_t draws);
+void drawNonEdges(Stream stream, const PairDraw& draw, std::size_t draws, std::size_t count,
+                  void* scratch, std::size_t scratch_bytes, std::int32_t* ends);
+
+}  // namespace edgewise::cuda

@@ -1,0 +1,145 @@
+// How kernels are started. A kernel is a struct whose call operator does one element's work and
+// talks to no other, so that compiled by nvcc it runs on a GPU and compiled by any other compiler it
+// runs in a loop: what a GPU computes can be tested where there is none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+
+#include "edgewise/util/error.h"
+#define EDGEWISE_FN __host__ __device__ inline
+#else
+#define EDGEWISE_FN inline
+#endif
+
+namespace edgewise::cuda {
+
+// cudaStream_t, without its header.
+struct Stream {
+  void* handle = nullptr;
+};
+
+#ifdef __CUDACC__
+
+inline void requireStarted() {
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+    throw Error(cudaGetErrorString(error), "the GPU refused a kernel", ExitCode::kFailure);
+  }
+}
+
+template <class Body>
+__global__ void forEachKernel(std::size_t count, Body body) {
+  const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  if (i < count) {
+    body(i);
+  }
+}
+
+// body(i) for i in [0, count).
+template <class Body>
+void forEach(Stream stream, std::size_t count, const Body& body, unsigned threads = 256) {
+  if (count == 0) {
+    return;
+  }
+  const auto blocks = static_cast<unsigned>((count + threads - 1) / threads);
+  forEachKernel<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.handle)>>>(count, body);
+  requireStarted();
+}
+
+template <class Real, class Body>
+__global__ void sumRowsKernel(std::size_t rows, std::size_t width, Body body, Real* out) {
+  constexpr unsigned kWarp = 32;
+  const std::size_t thread = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  const std::size_t row = thread / kWarp;
+  if (row >= rows) {
+    return;
+  }
+  Real sum = 0;
+  for (std::size_t k = thread % kWarp; k < width; k += kWarp) {
+    sum += body(row, k);
+  }
+  for (unsigned offset = kWarp / 2; offset > 0; offset /= 2) {
+    sum += __shfl_down_sync(0xFFFFFFFFU, sum, offset);
+  }
+  if (thread % kWarp == 0) {
+    out[row] = sum;
+  }
+}
+
+// out[row] = sum over k in [0, width) of body(row, k).
+template <class Real, class Body>
+void sumRows(Stream stream, std::size_t rows, std::size_t width, const Body& body, Real* out) {
+  if (rows == 0) {
+    return;
+  }
+  constexpr unsigned kThreads = 256;
+  const auto blocks = static_cast<unsigned>((rows * 32 + kThreads - 1) / kThreads);
+  sumRowsKernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream.handle)>>>(rows, width,
+                                                                                   body, out);
+  requireStarted();
+}
+
+#else
+
+template <class Body>
+void forEach(Stream, std::size_t count, const Body& body, unsigned = 256) {
+  for (std::size_t i = 0; i < count; ++i) {
+    body(i);
+  }
+}
+
+template <class Real, class Body>
+void sumRows(Stream, std::size_t rows, std::size_t width, const Body& body, Real* out) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    Real sum = 0;
+    for (std::size_t k = 0; k < width; ++k) {
+      sum += body(row, k);
+    }
+    out[row] = sum;
+  }
+}
+
+#endif
+
+// Neighbouring columns that one thread works on, read and written at once.
+template <class Real, int Width>
+struct alignas(sizeof(Real) * Width) Pack {
+  Real values[Width];
+
+  EDGEWISE_FN Real& operator[](int i) { return values[i]; }
+  EDGEWISE_FN Real operator[](int i) const { return values[i]; }
+  EDGEWISE_FN void add(Real scale, const Pack& other) {
+    for (int i = 0; i < Width; ++i) {
+      values[i] += scale * other.values[i];
+    }
+  }
+  EDGEWISE_FN void addProduct(Real scale, const Pack& a, const Pack& b) {
+    for (int i = 0; i < Width; ++i) {
+      values[i] += scale * a.values[i] * b.values[i];
+    }
+  }
+};
+
+template <class Real, int Width>
+EDGEWISE_FN const Pack<Real, Width>& packAt(const Real* row, std::size_t column) {
+  return *reinterpret_cast<const Pack<Real, Width>*>(row + column * Width);
+}
+template <class Real, int Width>
+EDGEWISE_FN Pack<Real, Width>& packAt(Real* row, std::size_t column) {
+  return *reinterpret_cast<Pack<Real, Width>*>(row + column * Width);
+}
+
+// Calls start.template operator()<W>() with the widest pack that divides the rows.
+template <class Start>
+void byPack(std::size_t width, const Start& start) {
+  if (width % 4 == 0) {
+    start.template operator()<4>();
+  } else {
+    start.template operator()<1>();
+  }
+}
+
+}  // namespace edgewise::cuda

@@ -1,0 +1,373 @@
+#include "ops/cuda/kernels.h"
+
+#ifdef __CUDACC__
+#include <cub/device/device_radix_sort.cuh>
+#else
+#include <algorithm>
+#include <numeric>
+#endif
+
+namespace edgewise::cuda {
+namespace {
+
+struct Iota {
+  std::int32_t* out;
+  EDGEWISE_FN void operator()(std::size_t i) const { out[i] = static_cast<std::int32_t>(i); }
+};
+
+// Where the places of node i begin: the first key that is not below it.
+struct FirstPlace {
+  const std::int32_t* keys;
+  std::size_t count;
+  std::int32_t* offsets;
+
+  EDGEWISE_FN void operator()(std::size_t node) const {
+    std::size_t low = 0;
+    std::size_t high = count;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (static_cast<std::size_t>(keys[middle]) < node) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    offsets[node] = static_cast<std::int32_t>(low);
+  }
+};
+
+template <class Real, int Width>
+struct ProductPack {
+  Pairs pairs;
+  Views views;
+  Layers<Real> sources;
+  Layers<Real> targets;
+  std::size_t packs;
+  PairMatrices<Real> out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t column = i % packs;
+    const std::size_t pair = i / packs % pairs.count;
+    const std::size_t view = i / packs / pairs.count;
+    const std::size_t width = packs * Width;
+    if (out.data[view] == nullptr) {
+      return;
+    }
+    const Real* source = sources.data[views.source[view]];
+    const Real* target = targets.data[views.target[view]];
+    Pack<Real, Width> product{};
+    if (source != nullptr && target != nullptr) {
+      const auto u = static_cast<std::size_t>(pairs.ends[2 * pair]);
+      const auto v = static_cast<std::size_t>(pairs.ends[2 * pair + 1]);
+      const Pack<Real, Width> a = packAt<Real, Width>(source + u * width, column);
+      const Pack<Real, Width> b = packAt<Real, Width>(target + v * width, column);
+      for (int k = 0; k < Width; ++k) {
+        product[k] = a[k] * b[k];
+      }
+    }
+    packAt<Real, Width>(out.data[view] + pair * width, column) = product;
+  }
+};
+
+// What one node's layer gets, over all pairs that it is an end of. `Weight` says how the gradient
+// of a view and a pair is found.
+template <class Real, int Width, class Gradient>
+struct BackwardPack {
+  Pairs pairs;
+  Views views;
+  Layers<Real> layers;
+  std::size_t packs;
+  Gradient gradient;
+  LayerGradients<Real> to;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t column = i % packs;
+    const std::size_t node = i / packs % pairs.nodes;
+    const std::size_t layer = i / packs / pairs.nodes;
+    const std::size_t width = packs * Width;
+    if (to.data[layer] == nullptr) {
+      return;
+    }
+    Pack<Real, Width> sum{};
+    for (std::int32_t at = pairs.offsets[node]; at < pairs.offsets[node + 1]; ++at) {
+      const auto place = static_cast<std::size_t>(pairs.places[at]);
+      const std::size_t pair = place / 2;
+      const bool is_target = place % 2 == 1;
+      const auto other = static_cast<std::size_t>(pairs.ends[is_target ? place - 1 : place + 1]);
+      for (int view = 0; view < views.count; ++view) {
+        const std::uint8_t own = is_target ? views.target[view] : views.source[view];
+        const std::uint8_t beside = is_target ? views.source[view] : views.target[view];
+        if (own != layer || layers.data[beside] == nullptr) {
+          continue;
+        }
+        gradient.add(view, pair, column,
+                     packAt<Real, Width>(layers.data[beside] + other * width, column), sum);
+      }
+    }
+    packAt<Real, Width>(to.data[layer] + node * width, column) = sum;
+  }
+};
+
+// A matrix a view.
+template <class Real, int Width>
+struct GradientByView {
+  PairMatrices<const Real> gradients;
+  std::size_t width;
+
+  EDGEWISE_FN void add(int view, std::size_t pair, std::size_t column,
+                       const Pack<Real, Width>& other, Pack<Real, Width>& sum) const {
+    if (gradients.data[view] != nullptr) {
+      sum.addProduct(Real{1}, packAt<Real, Width>(gradients.data[view] + pair * width, column),
+                     other);
+    }
+  }
+};
+
+// One matrix, by the weights of the views.
+template <class Real, int Width>
+struct GradientByWeight {
+  const Real* weights;
+  const Real* gradient;
+  std::size_t pairs;
+  std::size_t width;
+
+  EDGEWISE_FN void add(int view, std::size_t pair, std::size_t column,
+                       const Pack<Real, Width>& other, Pack<Real, Width>& sum) const {
+    const Real weight = weights[static_cast<std::size_t>(view) * pairs + pair];
+    if (weight != Real{0}) {
+      sum.addProduct(weight, packAt<Real, Width>(gradient + pair * width, column), other);
+    }
+  }
+};
+
+template <class Real, int Width>
+struct GatherPack {
+  Pairs pairs;
+  int end;
+  const Real* x;
+  std::size_t packs;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t pair = i / packs;
+    const std::size_t width = packs * Width;
+    const auto node =
+        static_cast<std::size_t>(pairs.ends[2 * pair + static_cast<std::size_t>(end)]);
+    packAt<Real, Width>(out + pair * width, i % packs) =
+        packAt<Real, Width>(x + node * width, i % packs);
+  }
+};
+
+template <class Real, int Width>
+struct ScatterPack {
+  Pairs pairs;
+  int end;
+  const Real* rows;
+  std::size_t packs;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t node = i / packs;
+    const std::size_t width = packs * Width;
+    Pack<Real, Width> sum{};
+    for (std::int32_t at = pairs.offsets[node]; at < pairs.offsets[node + 1]; ++at) {
+      const std::int32_t place = pairs.places[at];
+      if (place % 2 == end) {
+        sum.add(Real{1}, packAt<Real, Width>(
+                             rows + static_cast<std::size_t>(place / 2) * width, i % packs));
+      }
+    }
+    packAt<Real, Width>(out + node * width, i % packs) = sum;
+  }
+};
+
+template <class Real, int Width>
+struct MixPack {
+  Pairs pairs;
+  Views views;
+  Layers<Real> layers;
+  const Real* weights;
+  std::size_t packs;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t pair = i / packs;
+    const std::size_t column = i % packs;
+    const std::size_t width = packs * Width;
+    const auto u = static_cast<std::size_t>(pairs.ends[2 * pair]);
+    const auto v = static_cast<std::size_t>(pairs.ends[2 * pair + 1]);
+    Pack<Real, Width> sum{};
+    for (int view = 0; view < views.count; ++view) {
+      const Real weight = weights[static_cast<std::size_t>(view) * pairs.count + pair];
+      if (weight != Real{0}) {
+        sum.addProduct(
+            weight, packAt<Real, Width>(layers.data[views.source[view]] + u * width, column),
+            packAt<Real, Width>(layers.data[views.target[view]] + v * width, column));
+      }
+    }
+    packAt<Real, Width>(out + pair * width, column) = sum;
+  }
+};
+
+// Terms of the product of a pair's gradient with one view of it; rows are view * pairs + pair.
+template <class Real>
+struct WeightTerm {
+  Pairs pairs;
+  Views views;
+  Layers<Real> layers;
+  std::size_t width;
+  const Real* gradient;
+
+  EDGEWISE_FN Real operator()(std::size_t row, std::size_t k) const {
+    const std::size_t pair = row % pairs.count;
+    const std::size_t view = row / pairs.count;
+    const auto u = static_cast<std::size_t>(pairs.ends[2 * pair]);
+    const auto v = static_cast<std::size_t>(pairs.ends[2 * pair + 1]);
+    return gradient[pair * width + k] * layers.data[views.source[view]][u * width + k] *
+           layers.data[views.target[view]][v * width + k];
+  }
+};
+
+int bitsOf(std::size_t nodes) {
+  int bits = 1;
+  while (bits < 31 && (std::size_t{1} << bits) < nodes) {
+    ++bits;
+  }
+  return bits;
+}
+
+}  // namespace
+
+std::size_t sortBytes(std::size_t count) {
+#ifdef __CUDACC__
+  std::size_t bytes = 0;
+  const std::int32_t* keys = nullptr;
+  std::int32_t* sorted = nullptr;
+  cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, keys, sorted,
+                                  static_cast<int>(count));
+  // The unsorted places stand in front.
+  return bytes + (count * sizeof(std::int32_t) + 255) / 256 * 256;
+#else
+  return count * sizeof(std::int32_t) + 1;
+#endif
+}
+
+void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std::size_t nodes,
+                void* scratch, std::size_t scratch_bytes, std::int32_t* sorted_keys,
+                std::int32_t* places, std::int32_t* offsets) {
+#ifdef __CUDACC__
+  auto* const unsorted = static_cast<std::int32_t*>(scratch);
+  const std::size_t before = (count * sizeof(std::int32_t) + 255) / 256 * 256;
+  std::size_t bytes = scratch_bytes - before;
+  forEach(stream, count, Iota{unsorted});
+  cub::DeviceRadixSort::SortPairs(static_cast<char*>(scratch) + before, bytes, keys, sorted_keys,
+                                  unsorted, places, static_cast<int>(count), 0, bitsOf(nodes),
+                                  static_cast<cudaStream_t>(stream.handle));
+  requireStarted();
+#else
+  static_cast<void>(scratch);
+  static_cast<void>(scratch_bytes);
+  static_cast<void>(bitsOf(nodes));
+  std::iota(places, places + count, 0);
+  std::stable_sort(places, places + count,
+                   [&](std::int32_t a, std::int32_t b) { return keys[a] < keys[b]; });
+  for (std::size_t i = 0; i < count; ++i) {
+    sorted_keys[i] = keys[places[i]];
+  }
+#endif
+  forEach(stream, nodes + 1, FirstPlace{sorted_keys, count, offsets});
+}
+
+template <class Real>
+void pairProducts(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
+                  const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    forEach(stream, static_cast<std::size_t>(views.count) * pairs.count * packs,
+            ProductPack<Real, Width>{pairs, views, sources, targets, packs, out});
+  });
+}
+
+template <class Real>
+void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
+                          const Layers<Real>& layers, std::size_t width,
+                          const PairMatrices<const Real>& gradients,
+                          const LayerGradients<Real>& to) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    using Gradient = GradientByView<Real, Width>;
+    forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
+            BackwardPack<Real, Width, Gradient>{pairs, views, layers, packs,
+                                                Gradient{gradients, width}, to});
+  });
+}
+
+template <class Real>
+void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
+               Real* out) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    forEach(stream, pairs.count * packs, GatherPack<Real, Width>{pairs, end, x, packs, out});
+  });
+}
+
+template <class Real>
+void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
+                Real* out) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    forEach(stream, pairs.nodes * packs, ScatterPack<Real, Width>{pairs, end, rows, packs, out});
+  });
+}
+
+template <class Real>
+void mixedPairs(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& layers,
+                const Real* weights, std::size_t width, Real* out) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    forEach(stream, pairs.count * packs,
+            MixPack<Real, Width>{pairs, views, layers, weights, packs, out});
+  });
+}
+
+template <class Real>
+void mixedPairsToWeights(Stream stream, const Pairs& pairs, const Views& views,
+                         const Layers<Real>& layers, std::size_t width, const Real* gradient,
+                         Real* to_weights) {
+  sumRows(stream, static_cast<std::size_t>(views.count) * pairs.count, width,
+          WeightTerm<Real>{pairs, views, layers, width, gradient}, to_weights);
+}
+
+template <class Real>
+void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
+                        const Layers<Real>& layers, const Real* weights, std::size_t width,
+                        const Real* gradient, const LayerGradients<Real>& to) {
+  byPack(width, [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    using Gradient = GradientByWeight<Real, Width>;
+    forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
+            BackwardPack<Real, Width, Gradient>{
+                pairs, views, layers, packs, Gradient{weights, gradient, pairs.count, width}, to});
+  });
+}
+
+#define EDGEWISE_PAIRS(Real)                                                                      \
+  template void pairProducts<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,       \
+                                   const Layers<Real>&, std::size_t, const PairMatrices<Real>&);  \
+  template void pairProductsBackward<Real>(                                                       \
+      Stream, const Pairs&, const Views&, const Layers<Real>&, std::size_t,                       \
+      const PairMatrices<const Real>&, const LayerGradients<Real>&);                              \
+  template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
+  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);     \
+  template void mixedPairs<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,         \
+                                 const Real*, std::size_t, Real*);                                \
+  template void mixedPairsToWeights<Real>(Stream, const Pairs&, const Views&,                     \
+                                          const Layers<Real>&, std::size_t, const Real*, Real*);  \
+  template void mixedPairsToLayers<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&, \
+                                         const Real*, std::size_t, const Real*,                   \
+                                         const LayerGradients<Real>&);
+EDGEWISE_PAIRS(float)
+EDGEWISE_PAIRS(double)
+#undef EDGEWISE_PAIRS
+
+}  // namespace edgewise::cuda

@@ -1,0 +1,68 @@
+// A message plan on a GPU: uploaded when first asked for, or masked there.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <mutex>
+
+#include "edgewise/graph/csr_graph.h"
+#include "edgewise/ops/message_plan.h"
+#include "ops/device_kernels.h"
+
+namespace edgewise::detail {
+
+// The rows of a graph, shared by all plans over it.
+class DeviceGraph {
+ public:
+  explicit DeviceGraph(std::shared_ptr<const CsrGraph> graph) : graph_(std::move(graph)) {}
+  [[nodiscard]] cuda::Rows rows(at::Device device);
+  [[nodiscard]] const CsrGraph& graph() const { return *graph_; }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const CsrGraph> graph_;
+  at::Tensor offsets_;
+  at::Tensor columns_;
+  at::Tensor weights_;
+};
+
+class DevicePlan {
+ public:
+  // Of a plan that the host knows; refers to it.
+  DevicePlan(const MessagePlan& plan, std::shared_ptr<DeviceGraph> graph)
+      : plan_(&plan), graph_(std::move(graph)) {}
+
+  // The same rows without the edges [count, 2] of int32 on a device, in both directions. `plan` is
+  // what the host knows of it.
+  [[nodiscard]] std::shared_ptr<DevicePlan> without(const at::Tensor& edges,
+                                                    const MessagePlan& plan) const;
+  // Of the transposed operator, over an undirected graph. `plan` is it on the host.
+  [[nodiscard]] std::shared_ptr<DevicePlan> transposed(const MessagePlan& plan) const;
+
+  [[nodiscard]] cuda::Rows rows(at::Device device) const;
+  template <class Real>
+  [[nodiscard]] cuda::Scales<Real> scales(at::Device device) const;
+
+  // Whether a dense product is faster than going through the rows, and as exact as was asked for.
+  [[nodiscard]] bool prefersDense(at::ScalarType type) const;
+  [[nodiscard]] at::Tensor denseProduct(const at::Tensor& x) const;
+
+ private:
+  void fill(at::Device device) const;
+
+  const MessagePlan* plan_;
+  std::shared_ptr<DeviceGraph> graph_;
+  mutable std::mutex mutex_;
+  mutable bool filled_ = false;
+  mutable at::Tensor gone_;
+  // In double precision and as floats; undefined: all 1.
+  mutable at::Tensor row_scale_;
+  mutable at::Tensor column_scale_;
+  mutable at::Tensor row_scale_float_;
+  mutable at::Tensor column_scale_float_;
+  // All entries as a matrix of floats.
+  mutable at::Tensor dense_;
+};
+
+}  // namespace edgewise::detail

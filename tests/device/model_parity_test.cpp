@@ -1,0 +1,227 @@
+// Models, batches and training on a device against the same on the processor.
+#include <gtest/gtest.h>
+
+#include "edgewise/data/planted.h"
+#include "edgewise/training/link_trainer.h"
+#include "edgewise/training/search_trainer.h"
+#include "edgewise/training/stored_model.h"
+#include "support/devices.h"
+#include "training/device_batches.h"
+
+namespace edgewise {
+namespace {
+
+using testing::BothPlaces;
+using testing::Tensors;
+
+struct ModelCase {
+  std::string name;
+  std::string model = "gae";
+  std::string selector = "none";
+  std::vector<std::string> settings = {};
+};
+
+void PrintTo(const ModelCase& one, std::ostream* out) { *out << one.name; }
+
+std::vector<ModelCase> modelCases() {
+  return {
+      {"Gae"},
+      {"Sage", "sage"},
+      {"GaeNormedMasked",
+       "gae",
+       "none",
+       {"model.norm=layer", "training.mask_targets=true", "model.input_dropout=0.3",
+        "model.residual=true"}},
+      {"GaeFixed", "gae", "fixed:1,2"},
+      {"GaeMean", "gae", "mean"},
+      {"GaeJk", "gae", "jk"},
+      {"GaeRandom", "gae", "rs"},
+      {"GaeOracle", "gae", "oracle"},
+      {"GaeConcat", "gae", "jk", {"model.predictor=concat"}},
+      {"GaeDot", "gae", "none", {"model.predictor=dot"}},
+      {"GaeEmbedding", "gae", "none", {"model.features=both", "model.embedding=8"}},
+      {"SearchSecond", "gae", "ps2"},
+      {"SearchFirst", "sage", "ps2", {"selector.order=first"}},
+      {"SearchExact", "gae", "ps2", {"selector.order=exact"}},
+      {"SearchRotating", "gae", "ps2", {"selector.holdout=rotate", "training.mask_targets=true"}},
+      {"SearchJoint",
+       "sage",
+       "ps2",
+       {"selector.apply=joint", "selector.holdout=rotate", "selector.top=2",
+        "training.mask_targets=true", "selector.tau=0.5"}},
+      {"SearchScores",
+       "gae",
+       "ps2",
+       {"selector.apply=joint", "selector.mix=score", "selector.order=first",
+        "selector.warmup=1", "selector.tau_start=2", "selector.tau=0.5"}},
+      {"SearchConcat", "gae", "ps2", {"model.predictor=concat"}},
+  };
+}
+
+struct Problem {
+  Dataset dataset;
+  LinkSplit split;
+  RunOptions options;
+
+  explicit Problem(const ModelCase& one) {
+    PlantedOptions planted;
+    planted.nodes = 240;
+    planted.communities = 4;
+    dataset = makePlanted(planted);
+    split = splitLinks(dataset, SplitOptions(), NegativeSettings(), 1);
+    options.model = one.model;
+    options.network.selector.kind = one.selector;
+    OptionSet set = options.bind();
+    for (const char* setting :
+         {"model.hidden=8", "model.layers=2", "selector.hidden=16", "selector.epochs=2",
+          "training.epochs=2", "training.batch_size=64", "run.seed=5", "training.lr=0.01",
+          "training.patience=0", "training.mask_targets=false"}) {
+      set.setAssignment(setting, "test");
+    }
+    for (const std::string& setting : one.settings) {
+      set.setAssignment(setting, "test");
+    }
+  }
+
+  [[nodiscard]] TrainerSetup setup(at::Device device) const {
+    return {.options = options.training,
+            .seed = static_cast<std::uint64_t>(options.seed),
+            .edge_weights = true,
+            .metrics = parseMetrics("auc"),
+            .device = device};
+  }
+};
+
+void add(Tensors& results, const TrainingState& state) {
+  results.push_back(state.parameters.flat().detach());
+  if (state.selector) {
+    results.push_back(state.selector->parameters.flat().detach());
+  }
+  std::vector<double> losses;
+  for (const CurvePoint& point : state.curve) {
+    losses.push_back(point.loss);
+    losses.push_back(point.gradient_norm);
+    losses.push_back(point.valid.at("auc"));
+  }
+  results.push_back(at::tensor(losses));
+}
+
+// Two epochs of training, or of search and then of training with its choices.
+Tensors trained(const Problem& problem, at::Device device) {
+  const LinkModel model = makeModel(problem.dataset, problem.options);
+  const SaveState nowhere = [](const TrainingState&) {};
+  Tensors results;
+  TrainingEdges training = problem.split.training;
+  ModelWeights weights;
+  if (model.selector() != nullptr) {
+    const bool rotates = problem.options.network.selector.holdout == "rotate";
+    HalvedValid halves = halveValid(training.valid, 3);
+    if (!rotates) {
+      training.valid = halves.selection;
+    }
+    SearchTrainer search(model, problem.dataset, training,
+                         {.trainer = problem.setup(device),
+                          .selector = problem.options.network.selector,
+                          .upper = rotates ? EdgeTable() : halves.upper});
+    TrainingState state = search.start();
+    search.run(state, nowhere);
+    add(results, state);
+    weights.search = state.parameters.clone();
+    weights.selector = state.selector->parameters.clone();
+    if (problem.options.network.selector.joins()) {
+      return results;
+    }
+  }
+  TrainerSetup setup = problem.setup(device);
+  setup.chooser = chooserOf(model, weights, problem.options, problem.dataset);
+  LinkTrainer trainer(model, problem.dataset, training, std::move(setup));
+  TrainingState state = trainer.start();
+  trainer.run(state, nowhere);
+  add(results, state);
+  return results;
+}
+
+class ModelParity : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(ModelParity, TrainsToTheSameNumbers) {
+  EDGEWISE_NEEDS_DEVICE();
+  const Problem problem(GetParam());
+  const BothPlaces both =
+      testing::runOnBoth([&](at::Device device) { return trained(problem, device); });
+  // Floats whose last bits differ at every step, and Adam divides by small numbers.
+  testing::expectClose(both.device, both.processor, 5e-3);
+}
+
+TEST_P(ModelParity, GivesTheSameBitsAgain) {
+  EDGEWISE_NEEDS_DEVICE();
+  const Problem problem(GetParam());
+  const ImitatedDevice imitated;
+  const Tensors once = trained(problem, testing::deviceUnderTest());
+  const Tensors again = trained(problem, testing::deviceUnderTest());
+  ASSERT_EQ(once.size(), again.size());
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    EXPECT_TRUE(testing::sameBits(once[i].to(at::kCPU), again[i].to(at::kCPU))) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelParity, ::testing::ValuesIn(modelCases()),
+                         [](const auto& each) { return each.param.name; });
+
+std::vector<Edge> edgesIn(const at::Tensor& ends) {
+  const at::Tensor host = ends.to(at::kCPU).contiguous();
+  const auto* const values = host.data_ptr<std::int32_t>();
+  std::vector<Edge> edges;
+  for (std::int64_t i = 0; i < host.size(0); ++i) {
+    edges.push_back(makeEdge(static_cast<std::uint32_t>(values[2 * i]),
+                             static_cast<std::uint32_t>(values[2 * i + 1])));
+  }
+  return edges;
+}
+
+TEST(DeviceBatches, AreThoseOfTheHost) {
+  EDGEWISE_NEEDS_DEVICE();
+  const Problem problem(ModelCase{"Gae"});
+  const BatchStream stream(problem.dataset, problem.split.training,
+                           {.batch_size = 100, .negatives_per_positive = 3}, 9);
+  const ImitatedDevice imitated;
+  detail::DeviceBatches batches(stream, testing::deviceUnderTest());
+  for (const std::uint64_t epoch : {0, 3}) {
+    for (std::size_t number = 0; number < stream.batchesPerEpoch(); ++number) {
+      const detail::DeviceBatch& got = batches.memoryFor(number);
+      batches.fill(epoch, number);
+      const EdgeBatch want = stream.batchOf(epoch, number);
+      EXPECT_EQ(edgesIn(got.positive()), want.positive);
+      EXPECT_EQ(edgesIn(got.negative()), want.negative);
+    }
+  }
+}
+
+// A graph with few non-edges left: the host lists them, and sends what it drew.
+TEST(DeviceBatches, ComeFromTheHostWhereNegativesAreRare) {
+  EDGEWISE_NEEDS_DEVICE();
+  std::vector<Edge> edges;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::uint32_t j = i + 1; j < 40; ++j) {
+      if ((i + j) % 39 != 0) {
+        edges.push_back(makeEdge(i, j));
+      }
+    }
+  }
+  Dataset dataset;
+  dataset.node_count = 40;
+  dataset.edges.edges = edges;
+  TrainingEdges training;
+  training.message.table.edges = edges;
+  training.supervision.table.edges = edges;
+  const BatchStream stream(dataset, training, {.batch_size = 64}, 9);
+  const ImitatedDevice imitated;
+  ASSERT_FALSE(stream.drawSpace().has_value());
+  detail::DeviceBatches batches(stream, testing::deviceUnderTest());
+  batches.fill(1, 2);
+  const EdgeBatch want = stream.batchOf(1, 2);
+  EXPECT_EQ(edgesIn(batches.memoryFor(2).positive()), want.positive);
+  EXPECT_EQ(edgesIn(batches.memoryFor(2).negative()), want.negative);
+}
+
+}  // namespace
+}  // namespace edgewise

@@ -1,0 +1,283 @@
+// Every operation and its gradients on a device against the same on the processor.
+#include <gtest/gtest.h>
+
+#include "edgewise/data/feature_matrix.h"
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/dropout.h"
+#include "edgewise/ops/layer_norm.h"
+#include "edgewise/ops/product.h"
+#include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/sparse_matrix.h"
+#include "edgewise/ops/view_mixture.h"
+#include "edgewise/ops/view_scores.h"
+#include "support/devices.h"
+#include "support/random_graphs.h"
+#include "support/view_cases.h"
+
+namespace edgewise {
+namespace {
+
+using testing::BothPlaces;
+using testing::randomTensor;
+using testing::Tensors;
+
+constexpr std::size_t kNodes = 11;
+
+// An operation on leaves of these shapes. It makes what else it needs anew at every call.
+struct OpCase {
+  std::string name;
+  std::vector<std::vector<std::int64_t>> shapes;
+  std::function<Tensors(const Tensors&)> run;
+};
+
+void PrintTo(const OpCase& one, std::ostream* out) { *out << one.name; }
+
+std::vector<Edge> someEdges() {
+  std::vector<Edge> edges = testing::randomPairs(10, 30, 3);
+  std::erase_if(edges, [](Edge edge) { return edge.src == edge.dst; });
+  return edges;
+}
+
+std::vector<float> someWeights(std::size_t count) {
+  std::vector<float> weights;
+  for (std::size_t i = 0; i < count; ++i) {
+    weights.push_back(0.5F + static_cast<float>(i % 5));
+  }
+  return weights;
+}
+
+std::shared_ptr<const MessagePlan> somePlan(Norm norm, bool weighted, Direction direction) {
+  const std::vector<Edge> edges = someEdges();
+  const std::vector<float> weights = weighted ? someWeights(edges.size()) : std::vector<float>();
+  return MessagePlan::make(CsrGraph::fromEdges(kNodes, edges, direction, weights), norm);
+}
+
+std::shared_ptr<const PairIndex> index() {
+  return PairIndex::make(testing::somePairs(12), kNodes);
+}
+
+DropoutMask someMask() { return {0.4, CounterRng(5, "parity"), std::uint64_t{3}}; }
+
+std::shared_ptr<const SparseMatrix> someSparse() {
+  std::vector<std::uint64_t> offsets = {0};
+  std::vector<std::uint32_t> columns;
+  std::vector<float> values;
+  for (std::size_t row = 0; row < kNodes; ++row) {
+    for (std::uint32_t column = static_cast<std::uint32_t>(row % 3); column < 7; column += 3) {
+      columns.push_back(column);
+      values.push_back(static_cast<float>(row) - 2.5F * static_cast<float>(column));
+    }
+    offsets.push_back(columns.size());
+  }
+  return SparseMatrix::make(FeatureMatrix::sparse(7, offsets, columns, values));
+}
+
+std::vector<OpCase> messageCases() {
+  std::vector<OpCase> cases;
+  const std::vector<std::pair<std::string, Norm>> norms = {{"Sum", Norm::kSum},
+                                                           {"Mean", Norm::kMean},
+                                                           {"Symmetric", Norm::kSymmetric},
+                                                           {"Open", Norm::kSymmetricOpen}};
+  for (const auto& [name, norm] : norms) {
+    for (const bool weighted : {false, true}) {
+      for (const Direction direction : {Direction::kUndirected, Direction::kDirected}) {
+        for (const bool masked : {false, true}) {
+          const std::string full =
+              "Aggregate" + name + (weighted ? "Weighted" : "") +
+              (direction == Direction::kDirected ? "Directed" : "") + (masked ? "Masked" : "");
+          cases.push_back({full, {{kNodes, 8}}, [=, norm = norm](const Tensors& x) -> Tensors {
+                             auto plan = somePlan(norm, weighted, direction);
+                             if (masked) {
+                               const std::vector<Edge> edges = someEdges();
+                               plan = plan->without(std::span(edges).first(9));
+                             }
+                             return {aggregate(plan, x[0])};
+                           }});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<OpCase> pairCases() {
+  const auto views = testing::viewsOf(3);
+  const std::vector<std::vector<std::int64_t>> layers(3, {kNodes, 6});
+  const auto and_weights = [&](std::vector<std::int64_t> shape) {
+    auto shapes = layers;
+    shapes.push_back(std::move(shape));
+    return shapes;
+  };
+  auto with_mlp = and_weights({6, 5});
+  with_mlp.insert(with_mlp.end(), {{5}, {5, 1}, {1}});
+  const auto first_three = [](const Tensors& x) { return Tensors(x.begin(), x.begin() + 3); };
+  return {
+      {"ViewPairs", layers, [=](const Tensors& x) { return viewPairs(x, index(), views); }},
+      {"ViewPairsOfOneView", layers,
+       [=](const Tensors& x) {
+         return viewPairs(x, index(), std::vector<LayerPair>{{1, 2}});
+       }},
+      {"GatherSource", {{kNodes, 5}},
+       [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kSource)}; }},
+      {"GatherTarget", {{kNodes, 4}},
+       [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kTarget)}; }},
+      {"ViewSoftmax", {{9, 13}},
+       [=](const Tensors& x) -> Tensors { return {viewSoftmax(x[0], 0.3)}; }},
+      {"MixedPairs", and_weights({9, 15}),
+       [=](const Tensors& x) -> Tensors {
+         return {mixedPairs(first_three(x), index(), views, x[3])};
+       }},
+      {"ChosenPairs", layers,
+       [=](const Tensors& x) -> Tensors {
+         std::vector<LayerPair> choice;
+         for (std::size_t i = 0; i < index()->size(); ++i) {
+           choice.push_back(views[i * 5 % 9]);
+         }
+         return {chosenPairs(x, index(), std::make_shared<const std::vector<LayerPair>>(choice))};
+       }},
+      {"ViewScores", with_mlp,
+       [=](const Tensors& x) -> Tensors {
+         return {viewScores(first_three(x), index(), views, std::vector<at::Tensor>{x[3], x[5]},
+                            std::vector<at::Tensor>{x[4], x[6]})};
+       }},
+  };
+}
+
+std::vector<OpCase> denseCases() {
+  const auto one = [](std::string name, std::vector<std::vector<std::int64_t>> shapes,
+                      std::function<at::Tensor(const Tensors&)> run) {
+    return OpCase{std::move(name), std::move(shapes),
+                  [run = std::move(run)](const Tensors& x) -> Tensors { return {run(x)}; }};
+  };
+  const auto labels = [](const at::Tensor& like) {
+    return (randomTensor(like.sizes(), 9, like.scalar_type()) > 0)
+        .to(like.scalar_type())
+        .to(like.device());
+  };
+  return {
+      one("Product", {{5, 7}, {7, 3}}, [](const Tensors& x) { return product(x[0], x[1]); }),
+      one("ProductOfTransposed", {{7, 5}, {7, 3}},
+          [](const Tensors& x) { return product(x[0], x[1], Transpose::kFirst); }),
+      one("ProductWithTransposed", {{5, 7}, {3, 7}},
+          [](const Tensors& x) { return product(x[0], x[1], Transpose::kSecond); }),
+      one("ProductOfBothTransposed", {{7, 5}, {3, 7}},
+          [](const Tensors& x) { return product(x[0], x[1], Transpose::kBoth); }),
+      one("Affine", {{5, 7}, {7, 3}, {3}},
+          [](const Tensors& x) { return affine(x[0], x[1], x[2]); }),
+      one("LayerNorm", {{5, 8}, {8}, {8}},
+          [](const Tensors& x) { return layerNorm(x[0], x[1], x[2]); }),
+      one("ColumnSum", {{5, 7}}, [](const Tensors& x) { return columnSum(x[0]); }),
+      one("RowSum", {{5, 7}}, [](const Tensors& x) { return rowSum(x[0]); }),
+      one("ExpandRows", {{7}}, [](const Tensors& x) { return expandRows(x[0], 4); }),
+      one("ExpandColumns", {{7}}, [](const Tensors& x) { return expandColumns(x[0], 4); }),
+      one("AddBias", {{5, 7}, {7}}, [](const Tensors& x) { return addBias(x[0], x[1]); }),
+      one("Logistic", {{5, 7}}, [](const Tensors& x) { return logistic(x[0]); }),
+      one("CrossEntropy", {{35}},
+          [=](const Tensors& x) { return binaryCrossEntropy(x[0], labels(x[0])); }),
+      one("Dropout", {{9, 7}}, [](const Tensors& x) { return dropout(x[0], someMask()); }),
+      one("ReluDropout", {{9, 7}}, [](const Tensors& x) { return reluDropout(x[0], someMask()); }),
+      one("Relu", {{9, 7}}, [](const Tensors& x) { return reluDropout(x[0], DropoutMask()); }),
+      one("SparseProduct", {{7, 4}},
+          [](const Tensors& x) { return sparseMatmul(someSparse(), x[0]); }),
+      one("SparseProductOfTransposed", {{kNodes, 4}},
+          [](const Tensors& x) { return sparseMatmul(someSparse()->transposed(), x[0]); }),
+      one("SparseProductDropped", {{7, 4}},
+          [](const Tensors& x) { return sparseMatmul(someSparse()->dropped(someMask()), x[0]); }),
+  };
+}
+
+std::vector<OpCase> allCases() {
+  std::vector<OpCase> all = messageCases();
+  for (const auto& more : {pairCases(), denseCases()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+class OpParity : public ::testing::TestWithParam<OpCase> {};
+
+void expectParity(const OpCase& op, at::ScalarType type, double tolerance) {
+  const BothPlaces both = testing::runOnBoth([&](at::Device device) {
+    Tensors inputs;
+    for (std::size_t i = 0; i < op.shapes.size(); ++i) {
+      inputs.push_back(
+          randomTensor(op.shapes[i], 40 + i, type).to(device).set_requires_grad(true));
+    }
+    Tensors results = op.run(inputs);
+    at::Tensor value = at::zeros({}, inputs[0].options().requires_grad(false));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      value = value +
+              (results[i] * randomTensor(results[i].sizes(), 60 + i, type).to(device)).sum();
+    }
+    for (const at::Tensor& slope : gradients(value, inputs)) {
+      results.push_back(slope);
+    }
+    for (at::Tensor& result : results) {
+      result = result.detach();
+    }
+    return results;
+  });
+  testing::expectClose(both.device, both.processor, tolerance);
+}
+
+TEST_P(OpParity, InDoublePrecision) {
+  EDGEWISE_NEEDS_DEVICE();
+  expectParity(GetParam(), at::kDouble, 1e-9);
+}
+
+TEST_P(OpParity, InFloats) {
+  EDGEWISE_NEEDS_DEVICE();
+  expectParity(GetParam(), at::kFloat, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OpParity, ::testing::ValuesIn(allCases()),
+                         [](const auto& each) { return each.param.name; });
+
+// A graph so dense that it is multiplied as a matrix where rounding to TF32 is allowed.
+TEST(DenseAggregate, AgreesWithTheRows) {
+  EDGEWISE_NEEDS_DEVICE();
+  for (const Norm norm : {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen}) {
+    const BothPlaces both = testing::runOnBoth([&](at::Device device) {
+      setProductPrecision(ProductPrecision::kTf32);
+      const std::vector<Edge> edges = someEdges();
+      const auto plan = somePlan(norm, true, Direction::kUndirected)
+                            ->without(std::span(edges).first(5));
+      const at::Tensor x =
+          randomTensor({kNodes, 8}, 1, at::kFloat).to(device).set_requires_grad(true);
+      const at::Tensor y = aggregate(plan, x);
+      const at::Tensor weight = randomTensor({kNodes, 8}, 2, at::kFloat).to(device);
+      Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
+      results.push_back(y.detach());
+      setProductPrecision(ProductPrecision::kFloat);
+      return results;
+    });
+    testing::expectClose(both.device, both.processor, 3e-3);
+  }
+}
+
+// What a device masks by itself is what the host masks.
+TEST(DeviceMask, EqualsTheHosts) {
+  EDGEWISE_NEEDS_DEVICE();
+  const ImitatedDevice imitated;
+  const at::Device device = testing::deviceUnderTest();
+  std::vector<Edge> gone = someEdges();
+  gone.resize(9);
+  gone.push_back(gone.front());
+  gone.push_back(reversed(gone[1]));
+  gone.push_back(makeEdge(10, 0));
+  for (const Norm norm : {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen}) {
+    for (const bool weighted : {false, true}) {
+      const auto plan = somePlan(norm, weighted, Direction::kUndirected);
+      const at::Tensor edges = PairIndex::make(gone, kNodes)->ends(device);
+      const at::Tensor x = randomTensor({kNodes, 8}, 1).to(device);
+      const auto ours = plan->withoutOnDevice(edges);
+      const auto theirs = plan->without(gone);
+      testing::expectClose(aggregate(ours, x), aggregate(theirs, x), 1e-12);
+      testing::expectClose(aggregate(ours->transposed(), x), aggregate(theirs->transposed(), x),
+                           1e-12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace edgewise
