@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-#include "edgewise/ops/dropout.h"
-#include "edgewise/ops/product.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_view_scores.h"
-#include "ops/device_pairs.h"
+#include "ops/device_view_scores.h"
 #include "ops/view_checks.h"
 
 namespace edgewise {
@@ -126,80 +124,6 @@ class ViewScores : public torch::autograd::Function<ViewScores> {
   }
 };
 
-// All views of all pairs one under the other, [views * pairs, width], on a device: there is memory
-// for it, and one product over all rows is what a GPU is fastest at. Differentiable once.
-class StackedPairs : public torch::autograd::Function<StackedPairs> {
- public:
-  static at::Tensor forward(AutogradContext* context, at::TensorList layers,
-                            const std::shared_ptr<const ScoreShape>& shape) {
-    const variable_list h = detail::contiguous(layers);
-    context->save_for_backward(h);
-    detail::keep(context, "shape", shape);
-    at::Tensor out = at::empty({rowsOf(*shape), h.front().size(1)},
-                               h.front().options().requires_grad(false));
-    const auto run = [&]<class Real>(Real, cuda::Stream stream) {
-      const cuda::Layers<Real> from = detail::deviceLayers<Real>(h);
-      cuda::pairProducts<Real>(stream, detail::deviceEnds(*shape->pairs, out.device()),
-                               detail::deviceViews(shape->views), from, from, sizeOf(out, 1),
-                               matricesOf<cuda::PairMatrices<Real>, Real>(*shape, out));
-    };
-    detail::dispatchReal("viewScores", out, refuse, run);
-    return out;
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    detail::requireOnce("viewScores");
-    const variable_list h = context->get_saved_variables();
-    const auto shape = detail::kept<ScoreShape>(context, "shape");
-    const at::Tensor gradient = gradients[0].contiguous();
-    variable_list result;
-    for (const at::Tensor& layer : h) {
-      result.push_back(at::empty_like(layer).detach());
-    }
-    const auto run = [&]<class Real>(Real, cuda::Stream stream) {
-      cuda::pairProductsBackward<Real>(
-          stream, detail::devicePairs(*shape->pairs, gradient.device()),
-          detail::deviceViews(shape->views), detail::deviceLayers<Real>(h), sizeOf(gradient, 1),
-          matricesOf<cuda::PairMatrices<const Real>, Real>(*shape, gradient),
-          detail::devicePointers<cuda::LayerGradients<Real>, Real>(result));
-    };
-    detail::dispatchReal("viewScores", gradient, refuse, run);
-    result.emplace_back();
-    return result;
-  }
-
- private:
-  static constexpr auto refuse = [](auto) { invariant(false, "stacked views are a device's"); };
-
-  static std::int64_t rowsOf(const ScoreShape& shape) {
-    return static_cast<std::int64_t>(shape.views.size() * shape.pairs->size());
-  }
-
-  template <class Matrices, class Real>
-  static Matrices matricesOf(const ScoreShape& shape, const at::Tensor& stacked) {
-    Matrices matrices{};
-    const std::size_t size = shape.pairs->size() * sizeOf(stacked, 1);
-    for (std::size_t view = 0; view < shape.views.size(); ++view) {
-      matrices.data[view] = stacked.data_ptr<Real>() + view * size;
-    }
-    return matrices;
-  }
-};
-
-at::Tensor scoresOnDevice(std::span<const at::Tensor> layers, const ScoreShape& shape,
-                          std::span<const at::Tensor> weights,
-                          std::span<const at::Tensor> biases) {
-  at::Tensor h = StackedPairs::apply(at::TensorList(layers.data(), layers.size()),
-                                     std::make_shared<const ScoreShape>(shape));
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    h = affine(h, weights[i], biases.empty() ? at::Tensor() : biases[i]);
-    if (i + 1 < weights.size()) {
-      h = reluDropout(h, DropoutMask());
-    }
-  }
-  return h.view({static_cast<std::int64_t>(shape.views.size()), -1});
-}
-
 // Each weight reads what the one before it writes, the last writes one number.
 void requireMlp(std::span<const at::Tensor> weights, std::span<const at::Tensor> biases,
                 const at::Tensor& layer) {
@@ -239,7 +163,7 @@ at::Tensor viewScores(std::span<const at::Tensor> layers,
                    .weights = weights.size(),
                    .bias_places = std::vector<std::size_t>(weights.size(), 0)};
   if (onDevice(layers.front())) {
-    return scoresOnDevice(layers, shape, weights, biases);
+    return detail::viewScoresOnDevice(layers, pairs, views, weights, biases);
   }
   variable_list inputs(layers.begin(), layers.end());
   inputs.insert(inputs.end(), weights.begin(), weights.end());

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = 16'384;
 
 void appendScores(const at::Tensor& logits, std::vector<double>& out) {
-  const at::Tensor values = logits.to(at::kDouble).contiguous();
+  const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
   const auto* first = values.data_ptr<double>();
   out.insert(out.end(), first, first + values.numel());
 }

@@ -34,8 +34,7 @@ EDGEWISE_FN Drawn drawPair(const PairDraw& draw, std::uint64_t counter) {
   if (draw.users > 0) {
     return {static_cast<std::int32_t>(randomBelow(draw.key, counter, draw.users, kSourceLane)),
             static_cast<std::int32_t>(
-                draw.users +
-                randomBelow(draw.key, counter, draw.nodes - draw.users, kTargetLane))};
+                draw.users + randomBelow(draw.key, counter, draw.nodes - draw.users, kTargetLane))};
   }
   const std::uint64_t source = randomBelow(draw.key, counter, draw.nodes, kSourceLane);
   const std::uint64_t other = randomBelow(draw.key, counter, draw.nodes - 1, kTargetLane);

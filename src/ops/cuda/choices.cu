@@ -1,6 +1,6 @@
-#include "ops/cuda/kernels.h"
-
 #include <cmath>
+
+#include "ops/cuda/kernels.h"
 
 namespace edgewise::cuda {
 namespace {
@@ -60,7 +60,8 @@ struct ChooseTop {
           continue;
         }
         const Real score = scores[static_cast<std::size_t>(view) * pairs + pair];
-        const Real to_beat = best < 0 ? score : scores[static_cast<std::size_t>(best) * pairs + pair];
+        const Real to_beat =
+            best < 0 ? score : scores[static_cast<std::size_t>(best) * pairs + pair];
         if (best < 0 || score > to_beat ||
             (score == to_beat && orderOf(view, mirrored) < orderOf(best, mirrored))) {
           best = view;
@@ -164,14 +165,14 @@ void randomShares(Stream stream, RandomKey key, int depth, bool symmetric, const
   forEach(stream, count, ChooseRandom<Real>{key, depth, symmetric, ends, first, pairs, shares});
 }
 
-#define EDGEWISE_CHOICES(Real)                                                                   \
-  template void viewSoftmax<Real>(Stream, const Real*, std::size_t, std::size_t, Real, Real*);   \
-  template void topShares<Real>(Stream, const TopChoice&, const std::int32_t*, const Real*,      \
-                                std::size_t, Real*);                                             \
-  template void knownShares<Real>(Stream, const std::int32_t*, std::size_t, int, int,            \
-                                  const std::uint8_t*, const float*, std::size_t, Real*);        \
-  template void randomShares<Real>(Stream, RandomKey, int, bool, const std::int32_t*,            \
-                                   std::size_t, std::size_t, std::size_t, Real*);
+#define EDGEWISE_CHOICES(Real)                                                                     \
+  template void viewSoftmax<Real>(Stream, const Real*, std::size_t, std::size_t, Real, Real*);     \
+  template void topShares<Real>(Stream, const TopChoice&, const std::int32_t*, const Real*,        \
+                                std::size_t, Real*);                                               \
+  template void knownShares<Real>(Stream, const std::int32_t*, std::size_t, int, int,              \
+                                  const std::uint8_t*, const float*, std::size_t, Real*);          \
+  template void randomShares<Real>(Stream, RandomKey, int, bool, const std::int32_t*, std::size_t, \
+                                   std::size_t, std::size_t, Real*);
 EDGEWISE_CHOICES(float)
 EDGEWISE_CHOICES(double)
 #undef EDGEWISE_CHOICES

@@ -1,6 +1,6 @@
-#include "ops/cuda/kernels.h"
-
 #include <cmath>
+
+#include "ops/cuda/kernels.h"
 
 namespace edgewise::cuda {
 namespace {
@@ -35,21 +35,46 @@ struct DropEight {
       if (Rectified && value < Real{0}) {
         value = Real{0};
       }
-      out[first + i] =
-          mask.threshold == 0 || keeps(random, i, mask.threshold) ? value : Real{0};
+      out[first + i] = mask.threshold == 0 || keeps(random, i, mask.threshold) ? value : Real{0};
     }
   }
 };
 
-template <class Real>
-struct Gate {
+template <class Real, int Width>
+struct GatePack {
   const Real* in;
   const Real* open;
   Real scale;
   Real* out;
 
   EDGEWISE_FN void operator()(std::size_t i) const {
-    out[i] = open[i] > Real{0} ? in[i] * scale : Real{0};
+    const Pack<Real, Width> from = packAt<Real, Width>(in, i);
+    const Pack<Real, Width> gate = packAt<Real, Width>(open, i);
+    Pack<Real, Width> result;
+    for (int k = 0; k < Width; ++k) {
+      result[k] = gate[k] > Real{0} ? from[k] * scale : Real{0};
+    }
+    packAt<Real, Width>(out, i) = result;
+  }
+};
+
+template <class Real, int Width>
+struct OuterPack {
+  const Real* column;
+  const Real* row;
+  const Real* open;
+  std::size_t packs;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const Real scale = column[i / packs];
+    const Pack<Real, Width> by = packAt<Real, Width>(row, i % packs);
+    const Pack<Real, Width> gate = packAt<Real, Width>(open, i);
+    Pack<Real, Width> result;
+    for (int k = 0; k < Width; ++k) {
+      result[k] = gate[k] > Real{0} ? scale * by[k] : Real{0};
+    }
+    packAt<Real, Width>(out, i) = result;
   }
 };
 
@@ -173,7 +198,24 @@ void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t
 template <class Real>
 void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count,
           Real* out) {
-  forEach(stream, count, Gate<Real>{in, open, scale, out});
+  byPack(
+      count,
+      [&]<int Width>() {
+        forEach(stream, count / Width, GatePack<Real, Width>{in, open, scale, out});
+      },
+      in, open, out);
+}
+
+template <class Real>
+void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* open,
+                std::size_t rows, std::size_t width, Real* out) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, rows * packs, OuterPack<Real, Width>{column, row, open, packs, out});
+      },
+      row, open, out);
 }
 
 template <class Real>
@@ -211,17 +253,19 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
           AdamElement<Real>{settings, step, root, scale, gradient, value, first, second});
 }
 
-#define EDGEWISE_ELEMENTWISE(Real)                                                               \
-  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);                \
-  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);      \
-  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);          \
-  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,     \
-                                     const Mask&, Real*);                                        \
-  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                         \
-  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);        \
-  template void countStep<Real>(Stream, const Real*, const double*, double, const StepNumbers*,  \
-                                StepSums*);                                                      \
-  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,            \
+#define EDGEWISE_ELEMENTWISE(Real)                                                              \
+  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);               \
+  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);     \
+  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);         \
+  template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,    \
+                                 std::size_t, Real*);                                           \
+  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,    \
+                                     const Mask&, Real*);                                       \
+  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                        \
+  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);       \
+  template void countStep<Real>(Stream, const Real*, const double*, double, const StepNumbers*, \
+                                StepSums*);                                                     \
+  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,           \
                            const double*, const Real*, std::size_t, Real*, Real*, Real*);
 EDGEWISE_ELEMENTWISE(float)
 EDGEWISE_ELEMENTWISE(double)

@@ -97,8 +97,9 @@ struct PairMatrices {
 
 // out[view][p] = sources[i][u] * targets[j][v].
 template <class Real>
-void pairProducts(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
-                  const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out);
+void pairProducts(Stream stream, const Pairs& pairs, const Views& views,
+                  const Layers<Real>& sources, const Layers<Real>& targets, std::size_t width,
+                  const PairMatrices<Real>& out);
 // What gradients [view] of those products give to the layers, of both ends together.
 template <class Real>
 void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
@@ -168,7 +169,13 @@ void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Re
 template <class Real>
 void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
 template <class Real>
-void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count, Real* out);
+void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count,
+          Real* out);
+
+// out [rows, width] = column [rows] times row [width] where open [rows, width] > 0, else 0.
+template <class Real>
+void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* open,
+                std::size_t rows, std::size_t width, Real* out);
 
 // out [rows, columns] of zeros gets values[i] at places[i], with dropout on the values.
 template <class Real>
@@ -239,8 +246,8 @@ struct PairDraw {
   // From candidates to nodes; null: the same.
   const std::int32_t* candidates = nullptr;
 };
-// `count` non-edges [count, 2]: draws 0, 1, 2, ... in order, those left out that are known. Looks at
-// `draws` of them at once; should they not be enough, each missing pair is drawn by itself.
+// `count` non-edges [count, 2]: draws 0, 1, 2, ... in order, those left out that are known. Looks
+// at `draws` of them at once; should they not be enough, each missing pair is drawn by itself.
 [[nodiscard]] std::size_t drawBytes(std::size_t draws);
 void drawNonEdges(Stream stream, const PairDraw& draw, std::size_t draws, std::size_t count,
                   void* scratch, std::size_t scratch_bytes, std::int32_t* ends);

@@ -1,10 +1,11 @@
 // How kernels are started. A kernel is a struct whose call operator does one element's work and
-// talks to no other, so that compiled by nvcc it runs on a GPU and compiled by any other compiler it
-// runs in a loop: what a GPU computes can be tested where there is none.
+// talks to no other, so that compiled by nvcc it runs on a GPU and compiled by any other compiler
+// it runs in a loop: what a GPU computes can be tested where there is none.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -132,10 +133,25 @@ EDGEWISE_FN Pack<Real, Width>& packAt(Real* row, std::size_t column) {
   return *reinterpret_cast<Pack<Real, Width>*>(row + column * Width);
 }
 
-// Calls start.template operator()<W>() with the widest pack that divides the rows.
-template <class Start>
-void byPack(std::size_t width, const Start& start) {
-  if (width % 4 == 0) {
+// Whether packs can be read and written at this pointer, or at all of an array of them.
+template <class Matrix>
+bool packsAt(const Matrix& matrix) {
+  if constexpr (std::is_array_v<Matrix>) {
+    bool all = true;
+    for (const auto& pointer : matrix) {
+      all = all && packsAt(pointer);
+    }
+    return all;
+  } else {
+    return reinterpret_cast<std::uintptr_t>(matrix) % (4 * sizeof(*matrix)) == 0;
+  }
+}
+
+// Calls start.template operator()<W>() with the widest pack that divides the rows, where all
+// matrices begin at the address of one. Parameters of a model lie side by side and may not.
+template <class Start, class... Matrices>
+void byPack(std::size_t width, const Start& start, const Matrices&... matrices) {
+  if (width % 4 == 0 && (packsAt(matrices) && ...)) {
     start.template operator()<4>();
   } else {
     start.template operator()<1>();

@@ -1,6 +1,6 @@
-#include "ops/cuda/kernels.h"
-
 #include <cmath>
+
+#include "ops/cuda/kernels.h"
 
 namespace edgewise::cuda {
 namespace {
@@ -133,11 +133,14 @@ struct ScatterRow {
 template <class Real>
 void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
                std::size_t width, Real* out) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, rows.count * packs,
-            AggregatePack<Real, Width>{rows, scales, x, packs, out});
-  });
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, rows.count * packs,
+                AggregatePack<Real, Width>{rows, scales, x, packs, out});
+      },
+      x, out);
 }
 
 void maskEntries(Stream stream, const Rows& rows, const std::int32_t* edges, std::size_t count,
@@ -155,10 +158,10 @@ void scatterEntries(Stream stream, const Rows& rows, std::size_t columns, Real* 
   forEach(stream, rows.count, ScatterRow<Real>{rows, columns, out}, 64);
 }
 
-#define EDGEWISE_MESSAGES(Real)                                                                  \
-  template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*,           \
-                                std::size_t, Real*);                                             \
-  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);                     \
+#define EDGEWISE_MESSAGES(Real)                                                        \
+  template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*, \
+                                std::size_t, Real*);                                   \
+  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);           \
   template void scatterEntries<Real>(Stream, const Rows&, std::size_t, Real*);
 EDGEWISE_MESSAGES(float)
 EDGEWISE_MESSAGES(double)

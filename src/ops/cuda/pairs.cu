@@ -173,8 +173,8 @@ struct ScatterPack {
     for (std::int32_t at = pairs.offsets[node]; at < pairs.offsets[node + 1]; ++at) {
       const std::int32_t place = pairs.places[at];
       if (place % 2 == end) {
-        sum.add(Real{1}, packAt<Real, Width>(
-                             rows + static_cast<std::size_t>(place / 2) * width, i % packs));
+        sum.add(Real{1},
+                packAt<Real, Width>(rows + static_cast<std::size_t>(place / 2) * width, i % packs));
       }
     }
     packAt<Real, Width>(out + node * width, i % packs) = sum;
@@ -200,9 +200,9 @@ struct MixPack {
     for (int view = 0; view < views.count; ++view) {
       const Real weight = weights[static_cast<std::size_t>(view) * pairs.count + pair];
       if (weight != Real{0}) {
-        sum.addProduct(
-            weight, packAt<Real, Width>(layers.data[views.source[view]] + u * width, column),
-            packAt<Real, Width>(layers.data[views.target[view]] + v * width, column));
+        sum.addProduct(weight,
+                       packAt<Real, Width>(layers.data[views.source[view]] + u * width, column),
+                       packAt<Real, Width>(layers.data[views.target[view]] + v * width, column));
       }
     }
     packAt<Real, Width>(out + pair * width, column) = sum;
@@ -279,13 +279,17 @@ void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std:
 }
 
 template <class Real>
-void pairProducts(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
-                  const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, static_cast<std::size_t>(views.count) * pairs.count * packs,
-            ProductPack<Real, Width>{pairs, views, sources, targets, packs, out});
-  });
+void pairProducts(Stream stream, const Pairs& pairs, const Views& views,
+                  const Layers<Real>& sources, const Layers<Real>& targets, std::size_t width,
+                  const PairMatrices<Real>& out) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, static_cast<std::size_t>(views.count) * pairs.count * packs,
+                ProductPack<Real, Width>{pairs, views, sources, targets, packs, out});
+      },
+      sources.data, targets.data, out.data);
 }
 
 template <class Real>
@@ -293,41 +297,54 @@ void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
                           const Layers<Real>& layers, std::size_t width,
                           const PairMatrices<const Real>& gradients,
                           const LayerGradients<Real>& to) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    using Gradient = GradientByView<Real, Width>;
-    forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
-            BackwardPack<Real, Width, Gradient>{pairs, views, layers, packs,
-                                                Gradient{gradients, width}, to});
-  });
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        using Gradient = GradientByView<Real, Width>;
+        forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
+                BackwardPack<Real, Width, Gradient>{pairs, views, layers, packs,
+                                                    Gradient{gradients, width}, to});
+      },
+      layers.data, gradients.data, to.data);
 }
 
 template <class Real>
 void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
                Real* out) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, pairs.count * packs, GatherPack<Real, Width>{pairs, end, x, packs, out});
-  });
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, pairs.count * packs, GatherPack<Real, Width>{pairs, end, x, packs, out});
+      },
+      x, out);
 }
 
 template <class Real>
 void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
                 Real* out) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, pairs.nodes * packs, ScatterPack<Real, Width>{pairs, end, rows, packs, out});
-  });
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, pairs.nodes * packs,
+                ScatterPack<Real, Width>{pairs, end, rows, packs, out});
+      },
+      rows, out);
 }
 
 template <class Real>
 void mixedPairs(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& layers,
                 const Real* weights, std::size_t width, Real* out) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, pairs.count * packs,
-            MixPack<Real, Width>{pairs, views, layers, weights, packs, out});
-  });
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, pairs.count * packs,
+                MixPack<Real, Width>{pairs, views, layers, weights, packs, out});
+      },
+      layers.data, out);
 }
 
 template <class Real>
@@ -342,29 +359,33 @@ template <class Real>
 void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
                         const Layers<Real>& layers, const Real* weights, std::size_t width,
                         const Real* gradient, const LayerGradients<Real>& to) {
-  byPack(width, [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    using Gradient = GradientByWeight<Real, Width>;
-    forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        using Gradient = GradientByWeight<Real, Width>;
+        forEach(
+            stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
             BackwardPack<Real, Width, Gradient>{
                 pairs, views, layers, packs, Gradient{weights, gradient, pairs.count, width}, to});
-  });
+      },
+      layers.data, gradient, to.data);
 }
 
-#define EDGEWISE_PAIRS(Real)                                                                      \
-  template void pairProducts<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,       \
-                                   const Layers<Real>&, std::size_t, const PairMatrices<Real>&);  \
-  template void pairProductsBackward<Real>(                                                       \
-      Stream, const Pairs&, const Views&, const Layers<Real>&, std::size_t,                       \
-      const PairMatrices<const Real>&, const LayerGradients<Real>&);                              \
-  template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
-  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);     \
-  template void mixedPairs<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,         \
-                                 const Real*, std::size_t, Real*);                                \
-  template void mixedPairsToWeights<Real>(Stream, const Pairs&, const Views&,                     \
-                                          const Layers<Real>&, std::size_t, const Real*, Real*);  \
-  template void mixedPairsToLayers<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&, \
-                                         const Real*, std::size_t, const Real*,                   \
+#define EDGEWISE_PAIRS(Real)                                                                       \
+  template void pairProducts<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,        \
+                                   const Layers<Real>&, std::size_t, const PairMatrices<Real>&);   \
+  template void pairProductsBackward<Real>(                                                        \
+      Stream, const Pairs&, const Views&, const Layers<Real>&, std::size_t,                        \
+      const PairMatrices<const Real>&, const LayerGradients<Real>&);                               \
+  template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);       \
+  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
+  template void mixedPairs<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,          \
+                                 const Real*, std::size_t, Real*);                                 \
+  template void mixedPairsToWeights<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&, \
+                                          std::size_t, const Real*, Real*);                        \
+  template void mixedPairsToLayers<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,  \
+                                         const Real*, std::size_t, const Real*,                    \
                                          const LayerGradients<Real>&);
 EDGEWISE_PAIRS(float)
 EDGEWISE_PAIRS(double)
