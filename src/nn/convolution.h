@@ -14,8 +14,13 @@
 
 namespace edgewise::detail {
 
-// x * weight, whatever x is: a dense layer, or the sparse input.
-using TimesWeight = std::function<at::Tensor(const at::Tensor& weight)>;
+// What a layer reads, x.
+struct LayerInput {
+  // x * weight, whatever x is: a dense layer, or the sparse input.
+  std::function<at::Tensor(const at::Tensor& weight)> times;
+  // x aggregated over the messages, where that is known already; else undefined.
+  at::Tensor heard;
+};
 
 // Stateless but for the ids of its weights. Transforms before it aggregates: the same sum, and the
 // sums are as narrow as the output.
@@ -30,7 +35,7 @@ class Convolution {
 
   [[nodiscard]] virtual at::Tensor apply(const Parameters& parameters,
                                          const std::shared_ptr<const MessagePlan>& messages,
-                                         const TimesWeight& times) const = 0;
+                                         const LayerInput& x) const = 0;
 };
 
 // Throws ShapeError for messages among another number of nodes.

@@ -44,11 +44,14 @@ class ConvolutionStack final : public Encoder {
     at::Tensor activated;
     at::Tensor before;
     for (std::size_t k = 0; k < depth; ++k) {
-      const auto times = [&](const at::Tensor& weight) {
-        return k == 0 ? input.times(weight) : product(activated, weight);
-      };
+      const detail::LayerInput x{
+          .times =
+              [&](const at::Tensor& weight) {
+                return k == 0 ? input.times(weight) : product(activated, weight);
+              },
+          .heard = k == 0 ? input_->heard(parameters, messages, noise) : at::Tensor()};
       at::Tensor h = normalised(parameters, layers_[k],
-                                layers_[k].convolution->apply(parameters, messages, times));
+                                layers_[k].convolution->apply(parameters, messages, x));
       if (options_.residual && k > 0) {
         h = h + before;
       }

@@ -2,7 +2,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/aggregate.h"
-#include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/product.h"
 #include "nn/convolution.h"
 
 namespace edgewise::detail {
@@ -17,9 +17,10 @@ class GcnConvolution final : public Convolution {
 
   [[nodiscard]] at::Tensor apply(const Parameters& parameters,
                                  const std::shared_ptr<const MessagePlan>& messages,
-                                 const TimesWeight& times) const override {
-    const at::Tensor summed = aggregate(messages, times(parameters[weight_]));
-    return addBias(summed, parameters[bias_]);
+                                 const LayerInput& x) const override {
+    return x.heard.defined()
+               ? affine(x.heard, parameters[weight_], parameters[bias_])
+               : aggregateOnto(messages, x.times(parameters[weight_]), parameters[bias_]);
   }
 
  private:

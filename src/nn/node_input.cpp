@@ -6,7 +6,9 @@
 
 #include <cmath>
 
+#include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/device.h"
+#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/util/error.h"
 
@@ -39,6 +41,9 @@ FeatureMatrix withNormalisedRows(const FeatureMatrix& features) {
       features.columns(), {features.rowOffsets().begin(), features.rowOffsets().end()},
       {features.columnIndices().begin(), features.columnIndices().end()}, std::move(values));
 }
+
+// Aggregates are kept beside features no wider than this.
+constexpr std::int64_t kWidestHeard = 512;
 
 at::Tensor denseTensor(const FeatureMatrix& features) {
   at::Tensor tensor = at::empty(
@@ -102,11 +107,31 @@ at::Tensor NodeInput::denseOn(at::Device device) const {
   return dense_there_;
 }
 
+at::Tensor NodeInput::heard(const Parameters& parameters,
+                            const std::shared_ptr<const MessagePlan>& messages,
+                            const Noise& noise) const {
+  if (!dense_.defined() || embedding_ || dense_.size(1) > kWidestHeard || messages->isMasked() ||
+      !noise.mask("input", options_.dropout).keepsAll()) {
+    return {};
+  }
+  const at::Tensor x = denseOn(parameters.flat().device());
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(heard_, [](const Heard& each) { return each.messages.expired(); });
+  for (const Heard& each : heard_) {
+    if (each.messages.lock() == messages) {
+      return each.sum.to(parameters.flat().scalar_type());
+    }
+  }
+  const WithoutGradients guard;
+  heard_.push_back({messages, aggregate(messages, x)});
+  return heard_.back().sum.to(parameters.flat().scalar_type());
+}
+
 PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& noise) const {
   const DropoutMask mask = noise.mask("input", options_.dropout);
   PreparedInput input;
   if (sparse_ != nullptr) {
-    input.sparse_ = mask.keepsAll()                    ? sparse_
+    input.sparse_ = mask.keepsAll()               ? sparse_
                     : onDevice(parameters.flat()) ? sparse_->droppedOnDevice(mask)
                                                   : sparse_->dropped(mask);
   }

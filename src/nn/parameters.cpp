@@ -76,9 +76,7 @@ Parameters Parameters::initial(const ParameterLayout& layout, std::uint64_t seed
   return result;
 }
 
-Parameters Parameters::clone() const {
-  return flat_.defined() ? to(flat_.device()) : Parameters();
-}
+Parameters Parameters::clone() const { return flat_.defined() ? to(flat_.device()) : Parameters(); }
 
 Parameters Parameters::to(at::Device device) const {
   Parameters result;

@@ -2,7 +2,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/aggregate.h"
-#include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/product.h"
 #include "nn/convolution.h"
 
 namespace edgewise::detail {
@@ -19,11 +19,13 @@ class SageConvolution final : public Convolution {
 
   [[nodiscard]] at::Tensor apply(const Parameters& parameters,
                                  const std::shared_ptr<const MessagePlan>& messages,
-                                 const TimesWeight& times) const override {
-    // One statement a step, so that on large graphs no matrix lives longer than it must.
-    at::Tensor h = aggregate(messages, times(parameters[neighbours_]));
-    h = h + times(parameters[own_]);
-    return addBias(h, parameters[bias_]);
+                                 const LayerInput& x) const override {
+    if (x.heard.defined()) {
+      return affine(x.heard, parameters[neighbours_], parameters[bias_]) +
+             x.times(parameters[own_]);
+    }
+    return aggregateOnto(messages, x.times(parameters[neighbours_]), parameters[bias_],
+                         x.times(parameters[own_]));
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "edgewise/ops/aggregate.h"
 
+#include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_aggregate.h"
 #include "ops/device_plan.h"
@@ -19,22 +20,14 @@ void checkInput(const MessagePlan& plan, const at::Tensor& x) {
 
 at::Tensor applyPlan(const MessagePlan& plan, const at::Tensor& x) {
   const at::Tensor input = x.contiguous();
-  if (onDevice(input) && plan.onDevice().prefersDense(input.scalar_type())) {
-    return plan.onDevice().denseProduct(input);
+  if (onDevice(input)) {
+    return plan.onDevice().apply(input, {}, {});
   }
   at::Tensor output = at::empty_like(input);
-  detail::dispatchReal(
-      "aggregate", input,
-      [&]<class Real>(Real) {
-        detail::aggregateOnCpu(plan, input.data_ptr<Real>(), output.data_ptr<Real>(),
-                               detail::sizeOf(input, 1));
-      },
-      [&]<class Real>(Real, cuda::Stream stream) {
-        const detail::DevicePlan& there = plan.onDevice();
-        cuda::aggregate<Real>(stream, there.rows(input.device()), there.scales<Real>(input.device()),
-                              input.data_ptr<Real>(), detail::sizeOf(input, 1),
-                              output.data_ptr<Real>());
-      });
+  detail::dispatchReal("aggregate", input, [&]<class Real>(Real) {
+    detail::aggregateOnCpu(plan, input.data_ptr<Real>(), output.data_ptr<Real>(),
+                           detail::sizeOf(input, 1));
+  });
   return output;
 }
 
@@ -53,6 +46,28 @@ class Aggregate : public torch::autograd::Function<Aggregate> {
   }
 };
 
+// In one pass over memory on a device. `inputs`: x, the bias, and the matrix where there is one.
+class AggregateOnto : public torch::autograd::Function<AggregateOnto> {
+ public:
+  static at::Tensor forward(AutogradContext* context, at::TensorList inputs,
+                            const std::shared_ptr<const MessagePlan>& plan) {
+    detail::keep(context, "plan", plan);
+    context->saved_data["inputs"] = static_cast<std::int64_t>(inputs.size());
+    const variable_list all = detail::contiguous(inputs);
+    return plan->onDevice().apply(all[0], all.size() > 2 ? all[2] : at::Tensor(), all[1]);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    variable_list result = {aggregate(plan->transposed(), gradients[0]), columnSum(gradients[0])};
+    if (context->saved_data["inputs"].toInt() > 2) {
+      result.push_back(gradients[0]);
+    }
+    result.emplace_back();
+    return result;
+  }
+};
+
 }  // namespace
 
 bool aggregatesDensely(const MessagePlan& plan, at::Device device) {
@@ -62,6 +77,21 @@ bool aggregatesDensely(const MessagePlan& plan, at::Device device) {
 at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
   checkInput(*plan, x);
   return Aggregate::apply(x, plan);
+}
+
+at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
+                         const at::Tensor& bias, const at::Tensor& plus) {
+  checkInput(*plan, x);
+  detail::requireColumnVector("a bias", bias, x, x.size(1));
+  if (!onDevice(x)) {
+    const at::Tensor sum = aggregate(plan, x);
+    return addBias(plus.defined() ? sum + plus : sum, bias);
+  }
+  variable_list inputs = {x, bias};
+  if (plus.defined()) {
+    inputs.push_back(plus);
+  }
+  return AggregateOnto::apply(at::TensorList(inputs), plan);
 }
 
 }  // namespace edgewise

@@ -39,9 +39,8 @@ at::Tensor knownShares(const at::Tensor& rows, const at::Tensor& places, const a
 at::Tensor randomShares(const CounterRng& random, const PairIndex& pairs, std::size_t depth,
                         bool symmetric) {
   const at::Tensor ends = pairs.ends(at::kCPU);
-  at::Tensor shares =
-      at::empty({static_cast<std::int64_t>(depth * depth), ends.size(0)},
-                ends.options().dtype(at::kFloat));
+  at::Tensor shares = at::empty({static_cast<std::int64_t>(depth * depth), ends.size(0)},
+                                ends.options().dtype(at::kFloat));
   if constexpr (detail::kDeviceKernels) {
     cuda::randomShares<float>(detail::streamOf(ends), detail::keyOf(random),
                               static_cast<int>(depth), symmetric, ends.data_ptr<std::int32_t>(),

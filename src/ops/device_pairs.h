@@ -52,9 +52,8 @@ template <class Pointers, class Real>
 [[nodiscard]] Pointers devicePointers(std::span<const at::Tensor> tensors) {
   Pointers result{};
   if (tensors.size() > std::size(result.data)) {
-    throw ShapeError(
-        fmt::format("{} matrices are more than the {} that a GPU kernel takes", tensors.size(),
-                    std::size(result.data)));
+    throw ShapeError(fmt::format("{} matrices are more than the {} that a GPU kernel takes",
+                                 tensors.size(), std::size(result.data)));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     result.data[i] = tensors[i].defined() ? tensors[i].data_ptr<Real>() : nullptr;

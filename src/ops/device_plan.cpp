@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "edgewise/util/error.h"
+#include "ops/autograd_support.h"
 #include "ops/device_copy.h"
 
 namespace edgewise::detail {
@@ -15,6 +16,10 @@ namespace {
 // of a gather; past this many nodes the matrix itself would be a burden.
 constexpr std::size_t kMostDenseNodes = 8192;
 constexpr std::size_t kLeastDensity = 128;
+// Of floats that are gathered; below it, making messages of 16 bits costs more than it saves.
+constexpr std::size_t kLeastHalfBytes = std::size_t{32} << 20;
+// Rows of a matrix begin at multiples of this many floats.
+constexpr std::int64_t kPadding = 8;
 
 at::Tensor doubles(std::span<const double> values, at::Device device) {
   return values.empty() ? at::Tensor() : copyTo(device, values, at::kDouble);
@@ -125,8 +130,8 @@ std::shared_ptr<DevicePlan> DevicePlan::without(const at::Tensor& edges,
                       masked->gone_.data_ptr<std::uint8_t>());
     if (norm != Norm::kSum) {
       rows.gone = masked->gone_.data_ptr<std::uint8_t>();
-      at::Tensor scale = at::empty({static_cast<std::int64_t>(rows.count)},
-                                   edges.options().dtype(at::kDouble));
+      at::Tensor scale =
+          at::empty({static_cast<std::int64_t>(rows.count)}, edges.options().dtype(at::kDouble));
       cuda::degreeScales<double>(stream, rows, scaleKind(norm), scale.data_ptr<double>());
       masked->row_scale_ = scale;
       masked->row_scale_float_ = floats(scale);
@@ -160,20 +165,73 @@ bool DevicePlan::prefersDense(at::ScalarType type) const {
          graph_->graph().entryCount() >= nodes * nodes / kLeastDensity;
 }
 
+bool DevicePlan::prefersHalf(const at::Tensor& x) const {
+  const std::size_t gathered =
+      graph_->graph().entryCount() * static_cast<std::size_t>(x.size(1)) * sizeof(float);
+  return productPrecision() == ProductPrecision::kTf32 && x.scalar_type() == at::kFloat &&
+         gathered >= kLeastHalfBytes;
+}
+
+at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
+                             const at::Tensor& bias) const {
+  if (prefersDense(x.scalar_type())) {
+    at::Tensor sum = denseProduct(x);
+    sum = plus.defined() ? sum + plus : sum;
+    return bias.defined() ? sum + bias : sum;
+  }
+  if (prefersHalf(x)) {
+    return halfSums(x, plus, bias);
+  }
+  at::Tensor out = at::empty_like(x).detach();
+  if constexpr (kDeviceKernels) {
+    byType("aggregate", x, [&]<class Real>(Real) {
+      cuda::aggregate<Real>(
+          streamOf(x), rows(x.device()), scales<Real>(x.device()), x.data_ptr<Real>(), sizeOf(x, 1),
+          {dataOr<Real>(plus, nullptr), dataOr<Real>(bias, nullptr)}, out.data_ptr<Real>());
+    });
+  }
+  return out;
+}
+
+at::Tensor DevicePlan::halfSums(const at::Tensor& x, const at::Tensor& plus,
+                                const at::Tensor& bias) const {
+  at::Tensor out = at::empty_like(x).detach();
+  if constexpr (kDeviceKernels) {
+    const cuda::Stream stream = streamOf(x);
+    const cuda::Rows entries = rows(x.device());
+    const cuda::Scales<float> by = scales<float>(x.device());
+    const auto [least, greatest] = at::aminmax(x.detach());
+    const at::Tensor scale = at::empty({2}, out.options());
+    const at::Tensor messages = at::empty(x.sizes(), out.options().dtype(at::kHalf));
+    auto* const factor = reinterpret_cast<cuda::HalfScale*>(scale.data_ptr<float>());
+    auto* const sent = static_cast<std::uint16_t*>(messages.data_ptr());
+    cuda::halfScale(stream, least.data_ptr<float>(), greatest.data_ptr<float>(), factor);
+    cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, factor,
+                     sent);
+    cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), factor,
+                            {dataOr<float>(plus, nullptr), dataOr<float>(bias, nullptr)},
+                            out.data_ptr<float>());
+  }
+  return out;
+}
+
 at::Tensor DevicePlan::denseProduct(const at::Tensor& x) const {
+  const auto nodes = static_cast<std::int64_t>(graph_->graph().nodeCount());
+  const std::int64_t padded = (nodes + kPadding - 1) / kPadding * kPadding;
   if constexpr (kDeviceKernels) {
     const cuda::Rows entries = rows(x.device());
     const std::scoped_lock lock(mutex_);
     if (!dense_.defined()) {
-      const auto nodes = static_cast<std::int64_t>(entries.count);
-      dense_ = at::zeros({nodes, nodes}, x.options().requires_grad(false));
-      cuda::scatterEntries<float>(streamOf(x), entries, entries.count, dense_.data_ptr<float>());
+      dense_ = at::zeros({nodes, padded}, x.options().requires_grad(false));
+      cuda::scatterEntries<float>(streamOf(x), entries, graph_->graph().entryCount(),
+                                  static_cast<std::size_t>(padded), dense_.data_ptr<float>());
     }
   }
   const at::Tensor scaled =
       column_scale_float_.defined() ? x * column_scale_float_.unsqueeze(1) : x;
+  const at::Tensor operand = at::constant_pad_nd(scaled, {0, 0, 0, padded - nodes});
   const at::Tensor sum =
-      plan_->includesSelf() ? at::addmm(scaled, dense_, scaled) : at::mm(dense_, scaled);
+      plan_->includesSelf() ? at::addmm(scaled, dense_, operand) : at::mm(dense_, operand);
   return row_scale_float_.defined() ? sum * row_scale_float_.unsqueeze(1) : sum;
 }
 

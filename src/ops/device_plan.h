@@ -44,12 +44,19 @@ class DevicePlan {
   template <class Real>
   [[nodiscard]] cuda::Scales<Real> scales(at::Device device) const;
 
+  // The aggregation of x, plus a matrix and a bias where they are defined.
+  [[nodiscard]] at::Tensor apply(const at::Tensor& x, const at::Tensor& plus,
+                                 const at::Tensor& bias) const;
   // Whether a dense product is faster than going through the rows, and as exact as was asked for.
   [[nodiscard]] bool prefersDense(at::ScalarType type) const;
-  [[nodiscard]] at::Tensor denseProduct(const at::Tensor& x) const;
 
  private:
   void fill(at::Device device) const;
+  // Whether messages of 16 bits are, too.
+  [[nodiscard]] bool prefersHalf(const at::Tensor& x) const;
+  [[nodiscard]] at::Tensor denseProduct(const at::Tensor& x) const;
+  [[nodiscard]] at::Tensor halfSums(const at::Tensor& x, const at::Tensor& plus,
+                                    const at::Tensor& bias) const;
 
   const MessagePlan* plan_;
   std::shared_ptr<DeviceGraph> graph_;
@@ -61,7 +68,7 @@ class DevicePlan {
   mutable at::Tensor column_scale_;
   mutable at::Tensor row_scale_float_;
   mutable at::Tensor column_scale_float_;
-  // All entries as a matrix of floats.
+  // All entries as a matrix of floats, with columns of zeros to a length that products like.
   mutable at::Tensor dense_;
 };
 

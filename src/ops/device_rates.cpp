@@ -68,9 +68,8 @@ double deviceGatherRate(at::Device device, std::span<const std::uint32_t> picks,
   // Enough to fill the GPU; all of a large graph's would be as much memory as edges times width.
   constexpr std::size_t kMostPicks = std::size_t{1} << 22;
   const auto some = picks.first(std::min(picks.size(), kMostPicks));
-  const at::Tensor table =
-      at::ones({static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)},
-               floatsOn(device));
+  const at::Tensor table = at::ones(
+      {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)}, floatsOn(device));
   const at::Tensor at_rows = detail::copyTo(device, some, at::kInt);
   at::Tensor out = at::empty({at_rows.size(0), table.size(1)}, floatsOn(device));
   const double least =

@@ -36,8 +36,7 @@ DeviceSampler::DeviceSampler(std::span<const Edge> supervision, const DrawSpace&
       known_offsets_(detail::copyTo(device, draw.known.offsets(), at::kLong)),
       known_columns_(detail::copyTo(device, draw.known.targets(), at::kInt)) {
   if (!draw.candidates.empty()) {
-    candidates_ =
-        detail::copyTo(device, std::span<const std::uint32_t>(draw.candidates), at::kInt);
+    candidates_ = detail::copyTo(device, std::span<const std::uint32_t>(draw.candidates), at::kInt);
   }
 }
 
@@ -48,9 +47,8 @@ void DeviceSampler::setOrder(std::span<const std::uint32_t> order) {
 void DeviceSampler::take(std::size_t begin, const at::Tensor& rows, const at::Tensor& ends) {
   if constexpr (detail::kDeviceKernels) {
     cuda::takeEdges(detail::streamOf(ends), supervision_.data_ptr<std::int32_t>(),
-                    order_.data_ptr<std::int32_t>() + begin,
-                    static_cast<std::size_t>(rows.numel()), rows.data_ptr<std::int32_t>(),
-                    ends.data_ptr<std::int32_t>());
+                    order_.data_ptr<std::int32_t>() + begin, static_cast<std::size_t>(rows.numel()),
+                    rows.data_ptr<std::int32_t>(), ends.data_ptr<std::int32_t>());
   }
 }
 
@@ -62,18 +60,18 @@ void DeviceSampler::draw(const CounterRng& random, const at::Tensor& ends) {
     if (!scratch_.defined() || scratch_.numel() < bytes) {
       scratch_ = at::empty({bytes}, ends.options().dtype(at::kByte));
     }
-    cuda::drawNonEdges(detail::streamOf(ends),
-                       {.key = detail::keyOf(random),
-                        .nodes = nodes_,
-                        .users = users_,
-                        .directed = directed_,
-                        .known = {.count = nodes_,
-                                  .offsets = known_offsets_.data_ptr<std::int64_t>(),
-                                  .columns = known_columns_.data_ptr<std::int32_t>()},
-                        .candidates = candidates_.defined() ? candidates_.data_ptr<std::int32_t>()
-                                                            : nullptr},
-                       draws, count, scratch_.data_ptr<std::uint8_t>(),
-                       static_cast<std::size_t>(bytes), ends.data_ptr<std::int32_t>());
+    cuda::drawNonEdges(
+        detail::streamOf(ends),
+        {.key = detail::keyOf(random),
+         .nodes = nodes_,
+         .users = users_,
+         .directed = directed_,
+         .known = {.count = nodes_,
+                   .offsets = known_offsets_.data_ptr<std::int64_t>(),
+                   .columns = known_columns_.data_ptr<std::int32_t>()},
+         .candidates = candidates_.defined() ? candidates_.data_ptr<std::int32_t>() : nullptr},
+        draws, count, scratch_.data_ptr<std::uint8_t>(), static_cast<std::size_t>(bytes),
+        ends.data_ptr<std::int32_t>());
   }
 }
 

@@ -60,8 +60,8 @@ at::Tensor DeviceSparse::dense(const at::Tensor& like) const {
       const auto scatter = [&]<class Real>(Real) {
         cuda::scatterDropped<Real>(streamOf(like), arrays_->values.data_ptr<float>(),
                                    arrays_->places.data_ptr<std::int64_t>(),
-                                   static_cast<std::size_t>(arrays_->values.numel()),
-                                   maskOf(mask_), dense_.data_ptr<Real>());
+                                   static_cast<std::size_t>(arrays_->values.numel()), maskOf(mask_),
+                                   dense_.data_ptr<Real>());
       };
       if (like.scalar_type() == at::kDouble) {
         scatter(double{});
@@ -75,8 +75,8 @@ at::Tensor DeviceSparse::dense(const at::Tensor& like) const {
 
 at::Tensor DeviceSparse::throughRows(const at::Tensor& x, bool transposed) const {
   const SparseArrays::OneSide& side = transposed ? arrays_->by_column : arrays_->by_row;
-  at::Tensor out = at::empty({side.offsets.numel() - 1, x.size(1)},
-                             x.options().requires_grad(false));
+  at::Tensor out =
+      at::empty({side.offsets.numel() - 1, x.size(1)}, x.options().requires_grad(false));
   if constexpr (kDeviceKernels) {
     const cuda::Stream stream = streamOf(x);
     at::Tensor values = arrays_->values;
@@ -95,10 +95,11 @@ at::Tensor DeviceSparse::throughRows(const at::Tensor& x, bool transposed) const
                           .gone = nullptr};
     const auto width = static_cast<std::size_t>(x.size(1));
     if (x.scalar_type() == at::kDouble) {
-      cuda::aggregate<double>(stream, rows, {}, x.data_ptr<double>(), width,
+      cuda::aggregate<double>(stream, rows, {}, x.data_ptr<double>(), width, {},
                               out.data_ptr<double>());
     } else {
-      cuda::aggregate<float>(stream, rows, {}, x.data_ptr<float>(), width, out.data_ptr<float>());
+      cuda::aggregate<float>(stream, rows, {}, x.data_ptr<float>(), width, {},
+                             out.data_ptr<float>());
     }
   }
   return out;

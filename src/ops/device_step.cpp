@@ -56,8 +56,8 @@ const std::uint64_t* DeviceStep::noiseStep() const { return &numbersIn(numbers_)
 at::Tensor DeviceStep::inverseTemperature() const { return numbers_[kInverseTemperature]; }
 at::Tensor DeviceStep::virtualStep() const { return numbers_[kVirtualStep]; }
 
-void DeviceStep::descend(const at::Tensor& loss, std::span<const at::Tensor> gradients,
-                         double clip, const AdamRule& rule, const AdamBuffers& buffers) {
+void DeviceStep::descend(const at::Tensor& loss, std::span<const at::Tensor> gradients, double clip,
+                         const AdamRule& rule, const AdamBuffers& buffers) {
   descend(loss, gradients, clip, rule, buffers, 0);
 }
 

@@ -99,9 +99,9 @@ at::Tensor throughLast(const at::Tensor& gradient, const at::Tensor& weight,
   at::Tensor out = at::empty_like(hidden).detach();
   if constexpr (kDeviceKernels) {
     byType("viewScores", gradient, [&]<class Real>(Real) {
-      cuda::gatedOuter<Real>(streamOf(gradient), gradient.data_ptr<Real>(),
-                             weight.data_ptr<Real>(), hidden.data_ptr<Real>(),
-                             sizeOf(hidden, 0), sizeOf(hidden, 1), out.data_ptr<Real>());
+      cuda::gatedOuter<Real>(streamOf(gradient), gradient.data_ptr<Real>(), weight.data_ptr<Real>(),
+                             hidden.data_ptr<Real>(), sizeOf(hidden, 0), sizeOf(hidden, 1),
+                             out.data_ptr<Real>());
     });
   }
   return out;
@@ -166,16 +166,15 @@ class DeviceScores : public torch::autograd::Function<DeviceScores> {
 
 at::Tensor viewScoresOnDevice(std::span<const at::Tensor> layers,
                               const std::shared_ptr<const PairIndex>& pairs,
-                              std::span<const LayerPair> views,
-                              std::span<const at::Tensor> weights,
+                              std::span<const LayerPair> views, std::span<const at::Tensor> weights,
                               std::span<const at::Tensor> biases) {
   variable_list inputs(layers.begin(), layers.end());
   for (std::size_t i = 0; i < weights.size(); ++i) {
     inputs.push_back(weights[i]);
-    inputs.push_back(!biases.empty() && biases[i].defined()
-                         ? biases[i]
-                         : at::zeros({weights[i].size(1)},
-                                     weights[i].options().requires_grad(false)));
+    inputs.push_back(
+        !biases.empty() && biases[i].defined()
+            ? biases[i]
+            : at::zeros({weights[i].size(1)}, weights[i].options().requires_grad(false)));
   }
   return DeviceScores::apply(
       at::TensorList(inputs),

@@ -48,8 +48,8 @@ class Gate : public torch::autograd::Function<Gate> {
     detail::dispatchReal(
         "dropout", input,
         [&]<class Real>(Real) {
-          detail::gateOnCpu(input.data_ptr<Real>(), open.data_ptr<Real>(),
-                            static_cast<Real>(scale), count, out.data_ptr<Real>());
+          detail::gateOnCpu(input.data_ptr<Real>(), open.data_ptr<Real>(), static_cast<Real>(scale),
+                            count, out.data_ptr<Real>());
         },
         [&]<class Real>(Real, cuda::Stream stream) {
           cuda::gate<Real>(stream, input.data_ptr<Real>(), open.data_ptr<Real>(),

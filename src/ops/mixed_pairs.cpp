@@ -67,8 +67,7 @@ class MixedPairs : public torch::autograd::Function<MixedPairs> {
         [&]<class Real>(Real, cuda::Stream stream) {
           cuda::mixedPairs<Real>(stream, detail::deviceEnds(*shape->pairs, out.device()),
                                  detail::deviceViews(shape->views), layersOf<Real>(all),
-                                 all.back().data_ptr<Real>(), sizeOf(out, 1),
-                                 out.data_ptr<Real>());
+                                 all.back().data_ptr<Real>(), sizeOf(out, 1), out.data_ptr<Real>());
         });
     return out;
   }

@@ -69,8 +69,8 @@ at::Tensor PairIndex::ends(at::Device device) const {
   static_assert(sizeof(Edge) == 2 * sizeof(std::int32_t));
   const std::scoped_lock lock(mutex_);
   if (!ends_.defined()) {
-    const std::span<const std::int32_t> values(
-        reinterpret_cast<const std::int32_t*>(pairs_.data()), 2 * pairs_.size());
+    const std::span<const std::int32_t> values(reinterpret_cast<const std::int32_t*>(pairs_.data()),
+                                               2 * pairs_.size());
     ends_ = detail::copyTo(device, values, at::kInt).view({-1, 2});
   }
   return ends_;

@@ -104,9 +104,9 @@ at::Tensor chosenByWeight(std::span<const at::Tensor> layers,
       views.push_back({i, j});
     }
   }
-  at::Tensor weights = at::zeros(
-      {static_cast<std::int64_t>(views.size()), static_cast<std::int64_t>(choice.size())},
-      at::kFloat);
+  at::Tensor weights =
+      at::zeros({static_cast<std::int64_t>(views.size()), static_cast<std::int64_t>(choice.size())},
+                at::kFloat);
   auto* const out = weights.data_ptr<float>();
   for (std::size_t p = 0; p < choice.size(); ++p) {
     out[(choice[p].source * layers.size() + choice[p].target) * choice.size() + p] = 1;

@@ -52,8 +52,8 @@ std::vector<ModelCase> modelCases() {
       {"SearchScores",
        "gae",
        "ps2",
-       {"selector.apply=joint", "selector.mix=score", "selector.order=first",
-        "selector.warmup=1", "selector.tau_start=2", "selector.tau=0.5"}},
+       {"selector.apply=joint", "selector.mix=score", "selector.order=first", "selector.warmup=1",
+        "selector.tau_start=2", "selector.tau=0.5"}},
       {"SearchConcat", "gae", "ps2", {"model.predictor=concat"}},
   };
 }

@@ -10,6 +10,7 @@
 #include "edgewise/ops/sparse_matrix.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/ops/view_scores.h"
+#include "ops/cuda/half.h"
 #include "support/devices.h"
 #include "support/random_graphs.h"
 #include "support/view_cases.h"
@@ -52,9 +53,7 @@ std::shared_ptr<const MessagePlan> somePlan(Norm norm, bool weighted, Direction 
   return MessagePlan::make(CsrGraph::fromEdges(kNodes, edges, direction, weights), norm);
 }
 
-std::shared_ptr<const PairIndex> index() {
-  return PairIndex::make(testing::somePairs(12), kNodes);
-}
+std::shared_ptr<const PairIndex> index() { return PairIndex::make(testing::somePairs(12), kNodes); }
 
 DropoutMask someMask() { return {0.4, CounterRng(5, "parity"), std::uint64_t{3}}; }
 
@@ -82,9 +81,9 @@ std::vector<OpCase> messageCases() {
     for (const bool weighted : {false, true}) {
       for (const Direction direction : {Direction::kUndirected, Direction::kDirected}) {
         for (const bool masked : {false, true}) {
-          const std::string full =
-              "Aggregate" + name + (weighted ? "Weighted" : "") +
-              (direction == Direction::kDirected ? "Directed" : "") + (masked ? "Masked" : "");
+          const std::string full = "Aggregate" + name + (weighted ? "Weighted" : "") +
+                                   (direction == Direction::kDirected ? "Directed" : "") +
+                                   (masked ? "Masked" : "");
           cases.push_back({full, {{kNodes, 8}}, [=, norm = norm](const Tensors& x) -> Tensors {
                              auto plan = somePlan(norm, weighted, direction);
                              if (masked) {
@@ -97,6 +96,15 @@ std::vector<OpCase> messageCases() {
       }
     }
   }
+  cases.push_back({"AggregateOntoBias", {{kNodes, 8}, {8}}, [](const Tensors& x) -> Tensors {
+                     const auto plan = somePlan(Norm::kSymmetric, false, Direction::kUndirected);
+                     return {aggregateOnto(plan, x[0], x[1])};
+                   }});
+  cases.push_back(
+      {"AggregateOntoMatrix", {{kNodes, 5}, {5}, {kNodes, 5}}, [](const Tensors& x) -> Tensors {
+         const auto plan = somePlan(Norm::kMean, true, Direction::kUndirected);
+         return {aggregateOnto(plan, x[0], x[1], x[2])};
+       }});
   return cases;
 }
 
@@ -114,14 +122,15 @@ std::vector<OpCase> pairCases() {
   return {
       {"ViewPairs", layers, [=](const Tensors& x) { return viewPairs(x, index(), views); }},
       {"ViewPairsOfOneView", layers,
-       [=](const Tensors& x) {
-         return viewPairs(x, index(), std::vector<LayerPair>{{1, 2}});
-       }},
-      {"GatherSource", {{kNodes, 5}},
+       [=](const Tensors& x) { return viewPairs(x, index(), std::vector<LayerPair>{{1, 2}}); }},
+      {"GatherSource",
+       {{kNodes, 5}},
        [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kSource)}; }},
-      {"GatherTarget", {{kNodes, 4}},
+      {"GatherTarget",
+       {{kNodes, 4}},
        [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kTarget)}; }},
-      {"ViewSoftmax", {{9, 13}},
+      {"ViewSoftmax",
+       {{9, 13}},
        [=](const Tensors& x) -> Tensors { return {viewSoftmax(x[0], 0.3)}; }},
       {"MixedPairs", and_weights({9, 15}),
        [=](const Tensors& x) -> Tensors {
@@ -200,14 +209,13 @@ void expectParity(const OpCase& op, at::ScalarType type, double tolerance) {
   const BothPlaces both = testing::runOnBoth([&](at::Device device) {
     Tensors inputs;
     for (std::size_t i = 0; i < op.shapes.size(); ++i) {
-      inputs.push_back(
-          randomTensor(op.shapes[i], 40 + i, type).to(device).set_requires_grad(true));
+      inputs.push_back(randomTensor(op.shapes[i], 40 + i, type).to(device).set_requires_grad(true));
     }
     Tensors results = op.run(inputs);
     at::Tensor value = at::zeros({}, inputs[0].options().requires_grad(false));
     for (std::size_t i = 0; i < results.size(); ++i) {
-      value = value +
-              (results[i] * randomTensor(results[i].sizes(), 60 + i, type).to(device)).sum();
+      value =
+          value + (results[i] * randomTensor(results[i].sizes(), 60 + i, type).to(device)).sum();
     }
     for (const at::Tensor& slope : gradients(value, inputs)) {
       results.push_back(slope);
@@ -240,8 +248,8 @@ TEST(DenseAggregate, AgreesWithTheRows) {
     const BothPlaces both = testing::runOnBoth([&](at::Device device) {
       setProductPrecision(ProductPrecision::kTf32);
       const std::vector<Edge> edges = someEdges();
-      const auto plan = somePlan(norm, true, Direction::kUndirected)
-                            ->without(std::span(edges).first(5));
+      const auto plan =
+          somePlan(norm, true, Direction::kUndirected)->without(std::span(edges).first(5));
       const at::Tensor x =
           randomTensor({kNodes, 8}, 1, at::kFloat).to(device).set_requires_grad(true);
       const at::Tensor y = aggregate(plan, x);
@@ -252,6 +260,48 @@ TEST(DenseAggregate, AgreesWithTheRows) {
       return results;
     });
     testing::expectClose(both.device, both.processor, 3e-3);
+  }
+}
+
+// So much to gather that messages are sent in 16 bits; some of them tiny, as gradients are.
+TEST(HalfAggregate, AgreesToTenBits) {
+  EDGEWISE_NEEDS_DEVICE();
+  constexpr std::size_t kMany = 2000;
+  const std::vector<Edge> edges = testing::randomPairs(kMany, 20'000, 3);
+  const std::vector<float> weights = someWeights(edges.size());
+  for (const Norm norm : {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen}) {
+    for (const double size : {1.0, 1e-9, 1e6}) {
+      for (const std::int64_t width : {256, 260, 251}) {
+        const BothPlaces both = testing::runOnBoth([&](at::Device device) {
+          setProductPrecision(ProductPrecision::kTf32);
+          const auto plan = MessagePlan::make(
+              CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights), norm);
+          const at::Tensor x = (size * randomTensor({kMany, width}, 1, at::kFloat))
+                                   .to(device)
+                                   .set_requires_grad(true);
+          const at::Tensor bias = (size * randomTensor({width}, 4, at::kFloat)).to(device);
+          const at::Tensor y = aggregateOnto(plan, x, bias, 2 * x);
+          const at::Tensor weight = randomTensor({kMany, width}, 2, at::kFloat).to(device);
+          Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
+          results.push_back(y.detach() / size);
+          setProductPrecision(ProductPrecision::kFloat);
+          return results;
+        });
+        testing::expectClose(both.device, both.processor, 1e-3);
+      }
+    }
+  }
+}
+
+TEST(Half, IsRoundedAsLibtorchDoes) {
+  for (const float size : {1.0F, 3e4F, 1e5F, 1e-4F, 1e-5F, 3e-8F, 0.0F}) {
+    const at::Tensor x = randomTensor({2000}, 3, at::kFloat) * size;
+    const at::Tensor want = x.to(at::kHalf);
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      const cuda::Half half = cuda::toHalf(x[i].item<float>());
+      const float expected = want[i].item<float>();
+      ASSERT_EQ(cuda::toFloat(half), expected) << x[i].item<float>();
+    }
   }
 }
 

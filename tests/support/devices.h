@@ -19,8 +19,8 @@ inline at::Device deviceUnderTest() {
 
 inline bool hasDevice() { return ImitatedDevice::available() || !deviceUnderTest().is_cpu(); }
 
-#define EDGEWISE_NEEDS_DEVICE()                                     \
-  if (!::edgewise::testing::hasDevice()) {                          \
+#define EDGEWISE_NEEDS_DEVICE()                                    \
+  if (!::edgewise::testing::hasDevice()) {                         \
     GTEST_SKIP() << "left out: no GPU here, and none is imitated"; \
   }
 

@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "edgewise/data/feature_matrix.h"
 #include "edgewise/nn/noise.h"
 #include "edgewise/nn/parameters.h"
+#include "edgewise/ops/message_plan.h"
 #include "edgewise/ops/sparse_matrix.h"
 
 namespace edgewise {
@@ -51,6 +53,12 @@ class NodeInput {
   // Whether nodes bring an embedding and nothing else.
   [[nodiscard]] bool isEmbedding() const { return feature_width_ == 0; }
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
+  // The input aggregated over these messages, where it is the same at every step: dense features
+  // and nothing else, no dropout, nothing masked. It is then computed once for each plan. Undefined
+  // otherwise.
+  [[nodiscard]] at::Tensor heard(const Parameters& parameters,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 const Noise& noise) const;
 
  private:
   std::size_t nodes_;
@@ -64,6 +72,12 @@ class NodeInput {
   // The dense features where they were last asked for.
   mutable std::mutex mutex_;
   mutable at::Tensor dense_there_;
+  // Aggregates, with the messages they are of. Those of plans that are gone are let go.
+  struct Heard {
+    std::weak_ptr<const MessagePlan> messages;
+    at::Tensor sum;
+  };
+  mutable std::vector<Heard> heard_;
 };
 
 }  // namespace edgewise

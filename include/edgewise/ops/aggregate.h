@@ -16,6 +16,11 @@ namespace edgewise {
 [[nodiscard]] at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan,
                                    const at::Tensor& x);
 
+// aggregate(plan, x) + bias [width] on every row, + a matrix [nodes, width] where it is defined.
+[[nodiscard]] at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan,
+                                       const at::Tensor& x, const at::Tensor& bias,
+                                       const at::Tensor& plus = {});
+
 // Whether `aggregate` of floats on this device multiplies by the whole matrix, zeros and all, since
 // the graph is dense and products may be rounded.
 [[nodiscard]] bool aggregatesDensely(const MessagePlan& plan, at::Device device);

@@ -45,8 +45,7 @@ class MessagePlan {
   [[nodiscard]] std::shared_ptr<const MessagePlan> without(std::span<const Edge> edges) const;
   // The same for edges [count, 2] of int32 that stand on a device, where the graph is undirected.
   // Only kernels of that device know such a plan.
-  [[nodiscard]] std::shared_ptr<const MessagePlan> withoutOnDevice(
-      const at::Tensor& edges) const;
+  [[nodiscard]] std::shared_ptr<const MessagePlan> withoutOnDevice(const at::Tensor& edges) const;
   // The plan of the transposed operator: what a backward pass applies.
   [[nodiscard]] std::shared_ptr<const MessagePlan> transposed() const;
 
@@ -65,6 +64,8 @@ class MessagePlan {
                                           mask_offsets_[row + 1] - mask_offsets_[row]);
   }
   [[nodiscard]] bool masksAny() const { return !mask_.empty(); }
+  // Whether this plan is another one without some edges, on the host or on a device.
+  [[nodiscard]] bool isMasked() const { return masked_; }
   // The plan as kernels of a device read it.
   [[nodiscard]] const detail::DevicePlan& onDevice() const { return *device_; }
   // First rows of consecutive blocks of about equal work, with the number of rows at the end.
@@ -87,6 +88,7 @@ class MessagePlan {
   std::vector<NodeId> mask_;
   // The masked edges as given, for the transposed plan.
   std::vector<Edge> masked_edges_;
+  bool masked_ = false;
   // Both graphs on a device, and this plan there.
   std::shared_ptr<detail::DeviceGraph> device_rows_;
   std::shared_ptr<detail::DeviceGraph> device_columns_;

@@ -18,7 +18,7 @@ EDGEWISE_FN bool keeps(const RandomBlock& block, std::size_t i, std::uint32_t th
 }
 
 // Eight elements, which one random block decides.
-template <class Real, bool Rectified>
+template <class Real, bool Rectified, bool Whole>
 struct DropEight {
   const Real* in;
   Mask mask;
@@ -26,17 +26,30 @@ struct DropEight {
   Real* out;
 
   EDGEWISE_FN void operator()(std::size_t block) const {
-    const auto scale = static_cast<Real>(mask.scale);
     const RandomBlock random =
         mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, block, stepOf(mask));
     const std::size_t first = block * kElementsPerBlock;
-    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
-      Real value = in[first + i] * scale;
-      if (Rectified && value < Real{0}) {
-        value = Real{0};
+    if (Whole && first + kElementsPerBlock <= count) {
+      constexpr int kWidth = 4;
+      for (std::size_t part = 0; part < kElementsPerBlock / kWidth; ++part) {
+        const Pack<Real, kWidth> from = packAt<Real, kWidth>(in + first, part);
+        Pack<Real, kWidth> to;
+        for (int k = 0; k < kWidth; ++k) {
+          to[k] = gated(from[k], random, part * kWidth + static_cast<std::size_t>(k));
+        }
+        packAt<Real, kWidth>(out + first, part) = to;
       }
-      out[first + i] = mask.threshold == 0 || keeps(random, i, mask.threshold) ? value : Real{0};
+      return;
     }
+    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
+      out[first + i] = gated(in[first + i], random, i);
+    }
+  }
+
+  EDGEWISE_FN Real gated(Real value, const RandomBlock& random, std::size_t i) const {
+    const Real scaled = value * static_cast<Real>(mask.scale);
+    const bool kept = mask.threshold == 0 || keeps(random, i, mask.threshold);
+    return !kept || (Rectified && scaled < Real{0}) ? Real{0} : scaled;
   }
 };
 
@@ -183,16 +196,27 @@ std::size_t blocksOf(std::size_t count) {
   return (count + kElementsPerBlock - 1) / kElementsPerBlock;
 }
 
+template <class Real, bool Rectified>
+void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
+  byPack(
+      kElementsPerBlock,
+      [&]<int Width>() {
+        constexpr bool kWhole = Width > 1;
+        forEach(stream, blocksOf(count), DropEight<Real, Rectified, kWhole>{in, mask, count, out});
+      },
+      in, out);
+}
+
 }  // namespace
 
 template <class Real>
 void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
-  forEach(stream, blocksOf(count), DropEight<Real, false>{in, mask, count, out});
+  dropEights<Real, false>(stream, in, mask, count, out);
 }
 
 template <class Real>
 void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
-  forEach(stream, blocksOf(count), DropEight<Real, true>{in, mask, count, out});
+  dropEights<Real, true>(stream, in, mask, count, out);
 }
 
 template <class Real>

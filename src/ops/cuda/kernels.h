@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/cuda/half.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/philox.h"
 
@@ -32,10 +33,33 @@ struct Scales {
   bool self = false;
 };
 
-// out [rows, width], as MessagePlan defines it.
+// What is added to an aggregation: a matrix like its result and a number a column; null: nothing.
+template <class Real>
+struct Addends {
+  const Real* matrix = nullptr;
+  const Real* bias = nullptr;
+};
+
+// out [rows, width], as MessagePlan defines it, plus the addends.
 template <class Real>
 void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, Real* out);
+               std::size_t width, const Addends<Real>& plus, Real* out);
+
+// The same with messages of 16 bits, which are half as many bytes to gather: x is brought into
+// their range by a power of two, and so is rounded to 10 bits and nothing else.
+struct HalfScale {
+  float up = 1;
+  float down = 1;
+};
+// From the least and the greatest entry.
+void halfScale(Stream stream, const float* least, const float* greatest, HalfScale* scale);
+// messages [rows, width]: x times its node's column scale (null: 1).
+void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
+                const float* column_scale, const HalfScale* scale, std::uint16_t* messages);
+// `scales.column` is in the messages already.
+void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
+                       const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
+                       const Addends<float>& plus, float* out);
 
 // Marks the entries of these edges [edges, 2], in both directions when asked to; edges that are not
 // there are ignored.
@@ -47,9 +71,10 @@ enum class DegreeScale : std::uint8_t { kMean, kSymmetric, kSymmetricOpen };
 template <class Real>
 void degreeScales(Stream stream, const Rows& rows, DegreeScale kind, Real* scale);
 
-// out [rows, columns] += 1 or the weight at every entry that is not gone; `out` must be zeros.
+// out [rows, stride] gets 1 or the weight at every entry that is not gone; `out` must be zeros.
 template <class Real>
-void scatterEntries(Stream stream, const Rows& rows, std::size_t columns, Real* out);
+void scatterEntries(Stream stream, const Rows& rows, std::size_t entries, std::size_t stride,
+                    Real* out);
 
 // ---- Pairs ------------------------------------------------------------------------------------
 

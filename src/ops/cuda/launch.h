@@ -50,14 +50,15 @@ void forEach(Stream stream, std::size_t count, const Body& body, unsigned thread
   requireStarted();
 }
 
-template <class Real, class Body>
-__global__ void sumRowsKernel(std::size_t rows, std::size_t width, Body body, Real* out) {
+template <class Real, class Width, class Body, class Store>
+__global__ void sumRowsKernel(std::size_t rows, Width width_of, Body body, Store store) {
   constexpr unsigned kWarp = 32;
   const std::size_t thread = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
   const std::size_t row = thread / kWarp;
   if (row >= rows) {
     return;
   }
+  const std::size_t width = width_of(row);
   Real sum = 0;
   for (std::size_t k = thread % kWarp; k < width; k += kWarp) {
     sum += body(row, k);
@@ -66,20 +67,21 @@ __global__ void sumRowsKernel(std::size_t rows, std::size_t width, Body body, Re
     sum += __shfl_down_sync(0xFFFFFFFFU, sum, offset);
   }
   if (thread % kWarp == 0) {
-    out[row] = sum;
+    store(row, sum);
   }
 }
 
-// out[row] = sum over k in [0, width) of body(row, k).
-template <class Real, class Body>
-void sumRows(Stream stream, std::size_t rows, std::size_t width, const Body& body, Real* out) {
+// store(row, sum over k in [0, width_of(row)) of body(row, k)) for every row.
+template <class Real, class Width, class Body, class Store>
+void sumRows(Stream stream, std::size_t rows, const Width& width_of, const Body& body,
+             const Store& store) {
   if (rows == 0) {
     return;
   }
   constexpr unsigned kThreads = 256;
   const auto blocks = static_cast<unsigned>((rows * 32 + kThreads - 1) / kThreads);
-  sumRowsKernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream.handle)>>>(rows, width,
-                                                                                   body, out);
+  sumRowsKernel<Real><<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream.handle)>>>(
+      rows, width_of, body, store);
   requireStarted();
 }
 
@@ -92,14 +94,15 @@ void forEach(Stream, std::size_t count, const Body& body, unsigned = 256) {
   }
 }
 
-template <class Real, class Body>
-void sumRows(Stream, std::size_t rows, std::size_t width, const Body& body, Real* out) {
+template <class Real, class Width, class Body, class Store>
+void sumRows(Stream, std::size_t rows, const Width& width_of, const Body& body,
+             const Store& store) {
   for (std::size_t row = 0; row < rows; ++row) {
     Real sum = 0;
-    for (std::size_t k = 0; k < width; ++k) {
+    for (std::size_t k = 0; k < width_of(row); ++k) {
       sum += body(row, k);
     }
-    out[row] = sum;
+    store(row, sum);
   }
 }
 

@@ -5,48 +5,110 @@
 namespace edgewise::cuda {
 namespace {
 
-// One pack of columns of one row.
-template <class Real, int Width>
+EDGEWISE_FN float number(float value) { return value; }
+EDGEWISE_FN double number(double value) { return value; }
+EDGEWISE_FN float number(Half value) { return toFloat(value); }
+
+// One pack of columns of one row. `Message` is what is gathered.
+template <class Real, class Message, int Width>
 struct AggregatePack {
   Rows rows;
   Scales<Real> scales;
-  const Real* x;
+  const Message* x;
   std::size_t packs;
+  // Where messages were scaled; else null.
+  const HalfScale* scaled;
+  Addends<Real> plus;
   Real* out;
 
   EDGEWISE_FN Real columnScale(std::size_t node) const {
     return scales.column == nullptr ? Real{1} : scales.column[node];
   }
+  EDGEWISE_FN void add(Real scale, std::size_t node, std::size_t column,
+                       Pack<Real, Width>& sum) const {
+    const Pack<Message, Width> row = packAt<Message, Width>(x + node * packs * Width, column);
+    for (int k = 0; k < Width; ++k) {
+      sum[k] += scale * number(row.values[k]);
+    }
+  }
 
   EDGEWISE_FN void operator()(std::size_t i) const {
     const std::size_t row = i / packs;
     const std::size_t column = i % packs;
-    const std::size_t width = packs * Width;
     Pack<Real, Width> sum{};
     if (scales.self) {
-      sum.add(columnScale(row), packAt<Real, Width>(x + row * width, column));
+      add(columnScale(row), row, column, sum);
     }
     const std::int64_t end = rows.offsets[row + 1];
 #ifdef __CUDA_ARCH__
-#pragma unroll 4
+#pragma unroll 8
 #endif
     for (std::int64_t entry = rows.offsets[row]; entry < end; ++entry) {
-      if (rows.gone != nullptr && rows.gone[entry] != 0) {
-        continue;
-      }
       const auto from = static_cast<std::size_t>(rows.columns[entry]);
-      Real scale = columnScale(from);
+      // What is masked counts nothing rather than being jumped over: loads need not wait for it.
+      Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
       if (rows.weights != nullptr) {
         scale *= static_cast<Real>(rows.weights[entry]);
       }
-      sum.add(scale, packAt<Real, Width>(x + from * width, column));
+      add(scale, from, column, sum);
     }
-    const Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
+    Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
+    if (scaled != nullptr) {
+      scale *= static_cast<Real>(scaled->down);
+    }
     Pack<Real, Width> result;
     for (int k = 0; k < Width; ++k) {
       result[k] = scale * sum[k];
     }
-    packAt<Real, Width>(out + row * width, column) = result;
+    const std::size_t first = row * packs * Width;
+    if (plus.matrix != nullptr) {
+      result.add(Real{1}, packAt<Real, Width>(plus.matrix + first, column));
+    }
+    if (plus.bias != nullptr) {
+      result.add(Real{1}, packAt<Real, Width>(plus.bias, column));
+    }
+    packAt<Real, Width>(out + first, column) = result;
+  }
+};
+
+struct FindScale {
+  const float* least;
+  const float* greatest;
+  HalfScale* scale;
+
+  EDGEWISE_FN void operator()(std::size_t) const {
+    const float low = *least < 0 ? -*least : *least;
+    const float high = *greatest < 0 ? -*greatest : *greatest;
+    const float most = low > high ? low : high;
+    // Up to 2^15 at most, and no further than a float's own range.
+    constexpr int kRange = 15;
+    constexpr int kMost = 120;
+    int exponent = 0;
+    if (most > 0 && most - most == 0) {
+      frexpf(most, &exponent);
+      exponent = kRange - exponent;
+      exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
+    }
+    *scale = {ldexpf(1.0F, exponent), ldexpf(1.0F, -exponent)};
+  }
+};
+
+template <int Width>
+struct ToMessagePack {
+  const float* x;
+  std::size_t packs;
+  const float* column_scale;
+  const HalfScale* scale;
+  Half* messages;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const float by = scale->up * (column_scale == nullptr ? 1.0F : column_scale[i / packs]);
+    const Pack<float, Width> from = packAt<float, Width>(x, i);
+    Pack<Half, Width> to;
+    for (int k = 0; k < Width; ++k) {
+      to[k] = toHalf(from[k] * by);
+    }
+    packAt<Half, Width>(messages, i) = to;
   }
 };
 
@@ -89,19 +151,31 @@ struct MaskEdge {
   }
 };
 
-template <class Real>
-struct ScaleRow {
+struct RowWidth {
   Rows rows;
+  EDGEWISE_FN std::size_t operator()(std::size_t row) const {
+    return static_cast<std::size_t>(rows.offsets[row + 1] - rows.offsets[row]);
+  }
+};
+
+// What an entry adds to its row's degree.
+struct EntryWeight {
+  Rows rows;
+  EDGEWISE_FN double operator()(std::size_t row, std::size_t k) const {
+    const std::int64_t entry = rows.offsets[row] + static_cast<std::int64_t>(k);
+    if (rows.gone != nullptr && rows.gone[entry] != 0) {
+      return 0;
+    }
+    return rows.weights == nullptr ? 1.0 : static_cast<double>(rows.weights[entry]);
+  }
+};
+
+template <class Real>
+struct StoreScale {
   DegreeScale kind;
   Real* scale;
 
-  EDGEWISE_FN void operator()(std::size_t row) const {
-    double degree = 0;
-    for (std::int64_t entry = rows.offsets[row]; entry < rows.offsets[row + 1]; ++entry) {
-      if (rows.gone == nullptr || rows.gone[entry] == 0) {
-        degree += rows.weights == nullptr ? 1.0 : static_cast<double>(rows.weights[entry]);
-      }
-    }
+  EDGEWISE_FN void operator()(std::size_t row, double degree) const {
     double value = 0;
     if (kind == DegreeScale::kSymmetric) {
       value = 1.0 / sqrt(degree + 1.0);
@@ -113,18 +187,28 @@ struct ScaleRow {
 };
 
 template <class Real>
-struct ScatterRow {
+struct ScatterEntry {
   Rows rows;
-  std::size_t columns;
+  std::size_t stride;
   Real* out;
 
-  EDGEWISE_FN void operator()(std::size_t row) const {
-    for (std::int64_t entry = rows.offsets[row]; entry < rows.offsets[row + 1]; ++entry) {
-      if (rows.gone == nullptr || rows.gone[entry] == 0) {
-        out[row * columns + static_cast<std::size_t>(rows.columns[entry])] =
-            rows.weights == nullptr ? Real{1} : static_cast<Real>(rows.weights[entry]);
+  EDGEWISE_FN void operator()(std::size_t entry) const {
+    if (rows.gone != nullptr && rows.gone[entry] != 0) {
+      return;
+    }
+    // The last row that begins at or before it.
+    std::size_t low = 0;
+    std::size_t high = rows.count;
+    while (low + 1 < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (static_cast<std::size_t>(rows.offsets[middle]) <= entry) {
+        low = middle;
+      } else {
+        high = middle;
       }
     }
+    out[low * stride + static_cast<std::size_t>(rows.columns[entry])] =
+        rows.weights == nullptr ? Real{1} : static_cast<Real>(rows.weights[entry]);
   }
 };
 
@@ -132,15 +216,50 @@ struct ScatterRow {
 
 template <class Real>
 void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, Real* out) {
+               std::size_t width, const Addends<Real>& plus, Real* out) {
   byPack(
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
         forEach(stream, rows.count * packs,
-                AggregatePack<Real, Width>{rows, scales, x, packs, out});
+                AggregatePack<Real, Real, Width>{rows, scales, x, packs, nullptr, plus, out});
       },
-      x, out);
+      x, out, plus.matrix, plus.bias);
+}
+
+void halfScale(Stream stream, const float* least, const float* greatest, HalfScale* scale) {
+  forEach(stream, 1, FindScale{least, greatest, scale});
+}
+
+void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
+                const float* column_scale, const HalfScale* scale, std::uint16_t* messages) {
+  auto* const to = reinterpret_cast<Half*>(messages);
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, rows * packs, ToMessagePack<Width>{x, packs, column_scale, scale, to});
+      },
+      x, to);
+}
+
+void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
+                       const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
+                       const Addends<float>& plus, float* out) {
+  const auto* const x = reinterpret_cast<const Half*>(messages);
+  const Scales<float> rest{scales.row, nullptr, scales.self};
+  const auto start = [&]<int Width>() {
+    const std::size_t packs = width / Width;
+    forEach(stream, rows.count * packs,
+            AggregatePack<float, Half, Width>{rows, rest, x, packs, scale, plus, out});
+  };
+  // Eight messages are as wide as four floats.
+  const auto wide = [&]<int Width>() { start.template operator()<Width == 1 ? 1 : 2 * Width>(); };
+  if (width % 8 == 0) {
+    byPack(width, wide, out, plus.matrix, plus.bias);
+  } else {
+    byPack(width, start, x, out, plus.matrix, plus.bias);
+  }
 }
 
 void maskEntries(Stream stream, const Rows& rows, const std::int32_t* edges, std::size_t count,
@@ -150,19 +269,21 @@ void maskEntries(Stream stream, const Rows& rows, const std::int32_t* edges, std
 
 template <class Real>
 void degreeScales(Stream stream, const Rows& rows, DegreeScale kind, Real* scale) {
-  forEach(stream, rows.count, ScaleRow<Real>{rows, kind, scale}, 64);
+  sumRows<double>(stream, rows.count, RowWidth{rows}, EntryWeight{rows},
+                  StoreScale<Real>{kind, scale});
 }
 
 template <class Real>
-void scatterEntries(Stream stream, const Rows& rows, std::size_t columns, Real* out) {
-  forEach(stream, rows.count, ScatterRow<Real>{rows, columns, out}, 64);
+void scatterEntries(Stream stream, const Rows& rows, std::size_t entries, std::size_t stride,
+                    Real* out) {
+  forEach(stream, entries, ScatterEntry<Real>{rows, stride, out});
 }
 
 #define EDGEWISE_MESSAGES(Real)                                                        \
   template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*, \
-                                std::size_t, Real*);                                   \
+                                std::size_t, const Addends<Real>&, Real*);             \
   template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);           \
-  template void scatterEntries<Real>(Stream, const Rows&, std::size_t, Real*);
+  template void scatterEntries<Real>(Stream, const Rows&, std::size_t, std::size_t, Real*);
 EDGEWISE_MESSAGES(float)
 EDGEWISE_MESSAGES(double)
 #undef EDGEWISE_MESSAGES

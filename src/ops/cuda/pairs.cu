@@ -228,6 +228,17 @@ struct WeightTerm {
   }
 };
 
+struct SameWidth {
+  std::size_t width;
+  EDGEWISE_FN std::size_t operator()(std::size_t) const { return width; }
+};
+
+template <class Real>
+struct StoreSum {
+  Real* out;
+  EDGEWISE_FN void operator()(std::size_t row, Real sum) const { out[row] = sum; }
+};
+
 int bitsOf(std::size_t nodes) {
   int bits = 1;
   while (bits < 31 && (std::size_t{1} << bits) < nodes) {
@@ -351,8 +362,9 @@ template <class Real>
 void mixedPairsToWeights(Stream stream, const Pairs& pairs, const Views& views,
                          const Layers<Real>& layers, std::size_t width, const Real* gradient,
                          Real* to_weights) {
-  sumRows(stream, static_cast<std::size_t>(views.count) * pairs.count, width,
-          WeightTerm<Real>{pairs, views, layers, width, gradient}, to_weights);
+  sumRows<Real>(stream, static_cast<std::size_t>(views.count) * pairs.count, SameWidth{width},
+                WeightTerm<Real>{pairs, views, layers, width, gradient},
+                StoreSum<Real>{to_weights});
 }
 
 template <class Real>
