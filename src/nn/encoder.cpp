@@ -25,12 +25,21 @@ struct Layer {
   std::optional<NormParameters> norm;
 };
 
-// K convolutions one after another: convolution, normalisation, with residuals + h^(k-1), (this is
-// h^k), rectifier, dropout.
+// K convolutions one after another: convolution, normalisation, with residuals + h^(k-1) or a share
+// of the embedding, (this is h^k), activation, dropout.
 class ConvolutionStack final : public Encoder {
  public:
   ConvolutionStack(Norm norm, const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
-      : norm_(norm), options_(options), input_(std::move(input)) {}
+      : norm_(norm), options_(options), input_(std::move(input)) {
+    if (options_.initial_residual > 0 &&
+        (!input_->isEmbedding() || input_->width() != options_.hidden)) {
+      throw ConfigError(
+          fmt::format("model.initial_residual adds the nodes' embedding to layers of {}: it must be "
+                      "as wide",
+                      options_.hidden),
+          "set model.features=embedding and model.embedding to model.hidden");
+    }
+  }
 
   void add(Layer layer) { layers_.push_back(std::move(layer)); }
 
@@ -55,13 +64,16 @@ class ConvolutionStack final : public Encoder {
       if (options_.residual && k > 0) {
         h = h + before;
       }
+      if (options_.initial_residual > 0) {
+        h = h + options_.initial_residual * input.embedding();
+      }
       before = h;
       const bool after = options_.layer_output == "after";
       if (after) {
-        outputs.push_back(reluDropout(h, DropoutMask()));
+        outputs.push_back(activation(h, DropoutMask()));
       }
       if (k + 1 < depth) {
-        activated = reluDropout(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
+        activated = activation(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
       }
       if (!after) {
         outputs.push_back(h);
@@ -75,6 +87,10 @@ class ConvolutionStack final : public Encoder {
   [[nodiscard]] std::int64_t width() const override { return options_.hidden; }
 
  private:
+  [[nodiscard]] at::Tensor activation(const at::Tensor& h, const DropoutMask& mask) const {
+    return options_.activation == "relu" ? reluDropout(h, mask) : dropout(h, mask);
+  }
+
   static at::Tensor normalised(const Parameters& parameters, const Layer& layer,
                                const at::Tensor& h) {
     return layer.norm ? layerNorm(h, parameters[layer.norm->scale], parameters[layer.norm->shift])
@@ -103,6 +119,10 @@ void EncoderOptions::bind(OptionSet& set) {
   set.add("model.norm", norm, {"none", "layer"}, "normalisation after each convolution");
   set.add("model.residual", residual,
           "add each layer's output before its activation to the next one's");
+  set.add("model.initial_residual", initial_residual, {0.0, 1.0},
+          "add so much of the nodes' embedding to every layer's output");
+  set.add("model.activation", activation, {"relu", "none"},
+          "between convolutions; none: propagation is linear");
   set.add("model.layer_output", layer_output, {"before", "after"},
           "take a layer's output before or after its activation");
 }

@@ -95,7 +95,8 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
   if (options.embedding > 0) {
     const auto rows = static_cast<std::int64_t>(nodes);
     embedding_ = layout.add("input.embedding", {rows, options.embedding},
-                            Initial::glorot(rows, options.embedding));
+                            options.orthogonal ? Initial::orthogonal()
+                                               : Initial::glorot(rows, options.embedding));
   }
 }
 

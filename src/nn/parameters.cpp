@@ -1,6 +1,7 @@
 #include "edgewise/nn/parameters.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,9 +23,28 @@ double startValue(const Initial& initial, const CounterRng& random, std::uint64_
   }
 }
 
+// Columns of length 1 at right angles to each other that span what random ones do.
+at::Tensor orthogonalMatrix(const ParameterLayout::Entry& entry, const CounterRng& random) {
+  at::Tensor matrix = at::empty(entry.shape, at::kDouble);
+  auto* const values = matrix.data_ptr<double>();
+  for (std::int64_t i = 0; i < entry.size; ++i) {
+    values[i] = random.normal(static_cast<std::uint64_t>(i));
+  }
+  const bool wide = entry.shape[0] < entry.shape[1];
+  const auto [q, r] = at::linalg_qr(wide ? matrix.t() : matrix);
+  // Signs as if r had a positive diagonal, which makes the result one and the same.
+  const at::Tensor signed_q = q * at::where(r.diagonal() < 0, -1.0, 1.0);
+  return (wide ? signed_q.t() : signed_q).contiguous();
+}
+
 template <class Real>
 void fill(Real* out, const ParameterLayout::Entry& entry, std::uint64_t seed) {
   const CounterRng random(seed, "parameter." + entry.name);
+  if (entry.initial.kind == Initial::Kind::kOrthogonal) {
+    const at::Tensor matrix = orthogonalMatrix(entry, random);
+    std::copy_n(matrix.data_ptr<double>(), entry.size, out);
+    return;
+  }
   for (std::int64_t i = 0; i < entry.size; ++i) {
     out[i] = static_cast<Real>(startValue(entry.initial, random, static_cast<std::uint64_t>(i)));
   }

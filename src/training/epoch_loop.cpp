@@ -104,7 +104,7 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
       .valid = learner_.validated(state),
       .seconds = 0};
   const double value = point.valid.at(options_.select_by);
-  if (last || learner_.worthKeeping(epoch + 1)) {
+  if (last || (epoch >= options_.keep_after && learner_.worthKeeping(epoch + 1))) {
     keepBest(state, value, epoch + 1);
   }
   state.seconds += watch.seconds();

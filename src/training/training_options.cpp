@@ -17,6 +17,8 @@ void TrainingOptions::bind(OptionSet& set) {
           "scale gradients down to this norm; 0: leave them as they are");
   set.add("training.patience", patience, {0, 1'000'000},
           "stop after this many epochs without a better validation; 0: never");
+  set.add("training.keep_after", keep_after, {0, 1'000'000},
+          "epochs before which none is kept, however well it validates");
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
   set.add("training.negatives", negatives, {1, 1000}, "negatives drawn for each positive");
   set.add(

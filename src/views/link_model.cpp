@@ -38,6 +38,8 @@ void ModelOptions::bind(OptionSet& set) {
           "what nodes bring: their features, a learned embedding, or both; auto: features where "
           "there are any");
   set.add("model.embedding", embedding, {1, 4096}, "width of the learned embedding");
+  set.add("model.embedding_start", embedding_start, {"glorot", "orthogonal"},
+          "how it starts: small random numbers, or columns at right angles to each other");
   set.add("model.normalise_features", normalise_features,
           "divide each node's features by their sum");
   set.add("model.input_dropout", input_dropout, {0.0, 0.99}, "dropout on the nodes' input");
@@ -56,7 +58,8 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
       features, nodes.nodes,
       NodeInputOptions{.embedding = embedding,
                        .normalise_rows = options.normalise_features,
-                       .dropout = options.input_dropout},
+                       .dropout = options.input_dropout,
+                       .orthogonal = options.embedding_start == "orthogonal"},
       layout_);
   encoder_ = makeEncoder(kind, options.encoder, std::move(input), layout_);
   decoder_ = makeDecoder(options.selector,

@@ -28,6 +28,8 @@ struct EncoderOptions {
   std::string norm = "none";
   bool residual = false;
   std::string layer_output = "before";
+  std::string activation = "relu";
+  double initial_residual = 0;
   // Of recommenders.
   bool depth_zero = false;
   bool normalise_layers = false;

@@ -24,6 +24,8 @@ struct NodeInputOptions {
   bool normalise_rows = false;
   // Share of the inputs that dropout takes.
   double dropout = 0;
+  // Whether embeddings start at right angles to each other.
+  bool orthogonal = false;
 };
 
 // The input of one forward pass, dropout applied.

@@ -18,7 +18,7 @@ enum class ParameterId : std::uint32_t {};
 
 // How a parameter starts.
 struct Initial {
-  enum class Kind : std::uint8_t { kConstant, kUniform, kNormal };
+  enum class Kind : std::uint8_t { kConstant, kUniform, kNormal, kOrthogonal };
   Kind kind = Kind::kConstant;
   // The constant, the bound of uniform(-size, size), or the standard deviation.
   double size = 0;
@@ -29,6 +29,9 @@ struct Initial {
   // Uniform within 1 / sqrt(in), as torch's Linear starts its weights and biases.
   static Initial fanIn(std::int64_t in);
   static Initial normal(double deviation) { return {Kind::kNormal, deviation}; }
+  // A matrix whose columns, or rows where they are fewer, are orthogonal to each other and of
+  // length 1.
+  static Initial orthogonal() { return {Kind::kOrthogonal, 1}; }
 };
 
 class ParameterLayout {

@@ -19,6 +19,9 @@ struct PredictorOptions {
   std::int64_t layers = 3;
   // 0: as wide as the encoder.
   std::int64_t hidden = 0;
+  // Below 0: the encoder's.
+  double dropout = -1;
+  bool residual = false;
   void bind(OptionSet& set);
   // Whether a pair's representation is the two ends side by side, not their product.
   [[nodiscard]] bool concatenates() const { return kind == "concat"; }
@@ -27,9 +30,10 @@ struct PredictorOptions {
 // A stack of affine layers with rectifiers and dropout between; initialised as torch's Linear.
 class Mlp {
  public:
-  // `widths`: input, hidden ..., output; at least two.
+  // `widths`: input, hidden ..., output; at least two. With `residual` the input is added to every
+  // hidden layer before its rectifier; they must be as wide.
   Mlp(const std::string& name, const std::vector<std::int64_t>& widths, double dropout,
-      ParameterLayout& layout);
+      ParameterLayout& layout, bool residual = false);
 
   // x [rows, widths.front()] -> [rows, widths.back()].
   [[nodiscard]] at::Tensor apply(const Parameters& parameters, const at::Tensor& x,
@@ -45,6 +49,7 @@ class Mlp {
   };
   std::string name_;
   double dropout_;
+  bool residual_;
   std::vector<AffineLayer> layers_;
 };
 

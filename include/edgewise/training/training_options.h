@@ -16,6 +16,7 @@ struct TrainingOptions {
   double weight_decay = 0;
   double clip = 1;
   std::int64_t patience = 20;
+  std::int64_t keep_after = 0;
   std::int64_t evaluate_every = 1;
   std::int64_t negatives = 1;
   bool mask_targets = true;

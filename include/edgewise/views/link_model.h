@@ -21,6 +21,7 @@ struct ModelOptions {
   SelectorOptions selector;
   std::string features = "auto";
   std::int64_t embedding = 64;
+  std::string embedding_start = "glorot";
   bool normalise_features = false;
   double input_dropout = 0;
   bool edge_weights = true;
