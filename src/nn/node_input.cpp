@@ -94,9 +94,9 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
   }
   if (options.embedding > 0) {
     const auto rows = static_cast<std::int64_t>(nodes);
-    embedding_ = layout.add("input.embedding", {rows, options.embedding},
-                            options.orthogonal ? Initial::orthogonal()
-                                               : Initial::glorot(rows, options.embedding));
+    embedding_ = layout.add(
+        "input.embedding", {rows, options.embedding},
+        options.orthogonal ? Initial::orthogonal() : Initial::glorot(rows, options.embedding));
   }
 }
 
@@ -111,11 +111,11 @@ at::Tensor NodeInput::denseOn(at::Device device) const {
 at::Tensor NodeInput::heard(const Parameters& parameters,
                             const std::shared_ptr<const MessagePlan>& messages,
                             const Noise& noise) const {
-  if (!dense_.defined() || embedding_ || dense_.size(1) > kWidestHeard || messages->isMasked() ||
-      !noise.mask("input", options_.dropout).keepsAll()) {
+  const bool on_device = onDevice(parameters.flat());
+  if ((!dense_.defined() && !on_device) || feature_width_ == 0 || feature_width_ > kWidestHeard ||
+      embedding_ || messages->isMasked() || !noise.mask("input", options_.dropout).keepsAll()) {
     return {};
   }
-  const at::Tensor x = denseOn(parameters.flat().device());
   const std::scoped_lock lock(mutex_);
   std::erase_if(heard_, [](const Heard& each) { return each.messages.expired(); });
   for (const Heard& each : heard_) {
@@ -124,6 +124,10 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
     }
   }
   const WithoutGradients guard;
+  // Sparse features become a matrix by a product with the identity.
+  const auto options = parameters.flat().options().requires_grad(false);
+  const at::Tensor x = dense_.defined() ? denseOn(options.device())
+                                        : sparseMatmul(sparse_, at::eye(feature_width_, options));
   heard_.push_back({messages, aggregate(messages, x)});
   return heard_.back().sum.to(parameters.flat().scalar_type());
 }

@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "edgewise/util/error.h"
@@ -18,6 +19,9 @@ constexpr std::size_t kMostDenseNodes = 8192;
 constexpr std::size_t kLeastDensity = 128;
 // Of floats that are gathered; below it, making messages of 16 bits costs more than it saves.
 constexpr std::size_t kLeastHalfBytes = std::size_t{32} << 20;
+// Rows with more entries than this are cut into segments of so many.
+constexpr std::int64_t kLongRow = 512;
+constexpr std::int64_t kSegment = 256;
 // Rows of a matrix begin at multiples of this many floats.
 constexpr std::int64_t kPadding = 8;
 
@@ -43,6 +47,11 @@ cuda::DegreeScale scaleKind(Norm norm) {
 template <class T>
 const T* dataOr(const at::Tensor& tensor, const T* otherwise) {
   return tensor.defined() ? tensor.data_ptr<T>() : otherwise;
+}
+
+// Where sums of long rows' segments go.
+at::Tensor scratchFor(const cuda::LongRows& long_rows, const at::Tensor& out) {
+  return at::empty({static_cast<std::int64_t>(long_rows.segments), out.size(1)}, out.options());
 }
 
 // For each entry whether it is masked.
@@ -77,6 +86,43 @@ cuda::Rows DeviceGraph::rows(at::Device device) {
           .columns = columns_.data_ptr<std::int32_t>(),
           .weights = dataOr<float>(weights_, nullptr),
           .gone = nullptr};
+}
+
+// The lock is held.
+void DeviceGraph::cutLongRows(at::Device device) {
+  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> first = {0};
+  std::vector<std::int64_t> bounds;
+  const auto offsets = graph_->offsets();
+  for (std::size_t row = 0; row < graph_->nodeCount(); ++row) {
+    const auto begin = static_cast<std::int64_t>(offsets[row]);
+    const auto end = static_cast<std::int64_t>(offsets[row + 1]);
+    if (end - begin <= kLongRow) {
+      continue;
+    }
+    rows.push_back(static_cast<std::int32_t>(row));
+    for (std::int64_t entry = begin; entry < end; entry += kSegment) {
+      bounds.push_back(entry);
+      bounds.push_back(std::min(end, entry + kSegment));
+    }
+    first.push_back(static_cast<std::int32_t>(bounds.size() / 2));
+  }
+  long_rows_ = copyTo(device, std::span<const std::int32_t>(rows), at::kInt);
+  long_first_ = copyTo(device, std::span<const std::int32_t>(first), at::kInt);
+  long_bounds_ = copyTo(device, std::span<const std::int64_t>(bounds), at::kLong);
+}
+
+cuda::LongRows DeviceGraph::longRows(at::Device device) {
+  const std::scoped_lock lock(mutex_);
+  if (!long_rows_.defined()) {
+    cutLongRows(device);
+  }
+  return {.entries = kLongRow,
+          .count = static_cast<std::size_t>(long_rows_.numel()),
+          .segments = static_cast<std::size_t>(long_bounds_.numel()) / 2,
+          .rows = long_rows_.data_ptr<std::int32_t>(),
+          .first = long_first_.data_ptr<std::int32_t>(),
+          .bounds = long_bounds_.data_ptr<std::int64_t>()};
 }
 
 void DevicePlan::fill(at::Device device) const {
@@ -184,10 +230,13 @@ at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
   }
   at::Tensor out = at::empty_like(x).detach();
   if constexpr (kDeviceKernels) {
+    const cuda::LongRows long_rows = graph_->longRows(x.device());
+    const at::Tensor scratch = scratchFor(long_rows, out);
     byType("aggregate", x, [&]<class Real>(Real) {
-      cuda::aggregate<Real>(
-          streamOf(x), rows(x.device()), scales<Real>(x.device()), x.data_ptr<Real>(), sizeOf(x, 1),
-          {dataOr<Real>(plus, nullptr), dataOr<Real>(bias, nullptr)}, out.data_ptr<Real>());
+      cuda::aggregate<Real>(streamOf(x), rows(x.device()), scales<Real>(x.device()),
+                            x.data_ptr<Real>(), sizeOf(x, 1),
+                            {dataOr<Real>(plus, nullptr), dataOr<Real>(bias, nullptr)},
+                            out.data_ptr<Real>(), long_rows, scratch.data_ptr<Real>());
     });
   }
   return out;
@@ -208,9 +257,11 @@ at::Tensor DevicePlan::halfSums(const at::Tensor& x, const at::Tensor& plus,
     cuda::halfScale(stream, least.data_ptr<float>(), greatest.data_ptr<float>(), factor);
     cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, factor,
                      sent);
+    const cuda::LongRows long_rows = graph_->longRows(x.device());
+    const at::Tensor scratch = scratchFor(long_rows, out);
     cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), factor,
                             {dataOr<float>(plus, nullptr), dataOr<float>(bias, nullptr)},
-                            out.data_ptr<float>());
+                            out.data_ptr<float>(), long_rows, scratch.data_ptr<float>());
   }
   return out;
 }

@@ -17,14 +17,20 @@ class DeviceGraph {
  public:
   explicit DeviceGraph(std::shared_ptr<const CsrGraph> graph) : graph_(std::move(graph)) {}
   [[nodiscard]] cuda::Rows rows(at::Device device);
+  [[nodiscard]] cuda::LongRows longRows(at::Device device);
   [[nodiscard]] const CsrGraph& graph() const { return *graph_; }
 
  private:
+  void cutLongRows(at::Device device);
+
   std::mutex mutex_;
   std::shared_ptr<const CsrGraph> graph_;
   at::Tensor offsets_;
   at::Tensor columns_;
   at::Tensor weights_;
+  at::Tensor long_rows_;
+  at::Tensor long_first_;
+  at::Tensor long_bounds_;
 };
 
 class DevicePlan {

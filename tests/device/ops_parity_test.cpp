@@ -293,6 +293,44 @@ TEST(HalfAggregate, AgreesToTenBits) {
   }
 }
 
+// Nodes with so many neighbours that their rows are cut into segments.
+TEST(LongRows, AreSummedLikeOthers) {
+  EDGEWISE_NEEDS_DEVICE();
+  constexpr std::uint32_t kMany = 3000;
+  std::vector<Edge> edges = testing::randomPairs(kMany, 9000, 3);
+  for (std::uint32_t node = 2; node < kMany; ++node) {
+    edges.push_back(makeEdge(0, node));
+    if (node % 5 != 0) {
+      edges.push_back(makeEdge(node, 1));
+    }
+  }
+  for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+    for (const Norm norm : {Norm::kMean, Norm::kSymmetric}) {
+      for (const ProductPrecision precision : {ProductPrecision::kFloat, ProductPrecision::kTf32}) {
+        const BothPlaces both = testing::runOnBoth([&](at::Device device) {
+          setProductPrecision(precision);
+          const auto plan = MessagePlan::make(CsrGraph::fromEdges(kMany, edges), norm)
+                                ->without(std::span(edges).last(700));
+          const at::Tensor x =
+              randomTensor({kMany, 512}, 1, type).to(device).set_requires_grad(true);
+          const at::Tensor bias = randomTensor({512}, 4, type).to(device);
+          const at::Tensor y = aggregateOnto(plan, x, bias);
+          const at::Tensor weight = randomTensor({kMany, 512}, 2, type).to(device);
+          Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
+          results.push_back(y.detach());
+          setProductPrecision(ProductPrecision::kFloat);
+          return results;
+        });
+        const bool rounded = precision == ProductPrecision::kTf32 && type == at::kFloat;
+        testing::expectClose(both.device, both.processor,
+                             rounded              ? 1e-3
+                             : type == at::kFloat ? 1e-5
+                                                  : 1e-10);
+      }
+    }
+  }
+}
+
 TEST(Half, IsRoundedAsLibtorchDoes) {
   for (const float size : {1.0F, 3e4F, 1e5F, 1e-4F, 1e-5F, 3e-8F, 0.0F}) {
     const at::Tensor x = randomTensor({2000}, 3, at::kFloat) * size;

@@ -25,6 +25,21 @@ struct Rows {
   const std::uint8_t* gone = nullptr;
 };
 
+// Rows so long that one group of threads would be busy with one of them when all others are done:
+// they are cut into segments.
+struct LongRows {
+  // A row is long with more entries than this.
+  std::int64_t entries = 0;
+  std::size_t count = 0;
+  std::size_t segments = 0;
+  // [count], ascending.
+  const std::int32_t* rows = nullptr;
+  // Where each one's segments begin, [count + 1], and each segment's first entry and the one after
+  // its last, [segments, 2].
+  const std::int32_t* first = nullptr;
+  const std::int64_t* bounds = nullptr;
+};
+
 // Scales of an aggregation; null: all 1.
 template <class Real>
 struct Scales {
@@ -40,10 +55,12 @@ struct Addends {
   const Real* bias = nullptr;
 };
 
-// out [rows, width], as MessagePlan defines it, plus the addends.
+// out [rows, width], as MessagePlan defines it, plus the addends. `scratch` is [segments, width] of
+// the long rows.
 template <class Real>
 void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, const Addends<Real>& plus, Real* out);
+               std::size_t width, const Addends<Real>& plus, Real* out,
+               const LongRows& long_rows = {}, Real* scratch = nullptr);
 
 // The same with messages of 16 bits, which are half as many bytes to gather: x is brought into
 // their range by a power of two, and so is rounded to 10 bits and nothing else.
@@ -59,7 +76,8 @@ void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t wid
 // `scales.column` is in the messages already.
 void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
                        const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
-                       const Addends<float>& plus, float* out);
+                       const Addends<float>& plus, float* out, const LongRows& long_rows = {},
+                       float* scratch = nullptr);
 
 // Marks the entries of these edges [edges, 2], in both directions when asked to; edges that are not
 // there are ignored.

@@ -9,9 +9,9 @@ EDGEWISE_FN float number(float value) { return value; }
 EDGEWISE_FN double number(double value) { return value; }
 EDGEWISE_FN float number(Half value) { return toFloat(value); }
 
-// One pack of columns of one row. `Message` is what is gathered.
+// What packs of columns of rows are computed from. `Message` is what is gathered.
 template <class Real, class Message, int Width>
-struct AggregatePack {
+struct Aggregation {
   Rows rows;
   Scales<Real> scales;
   const Message* x;
@@ -20,43 +20,63 @@ struct AggregatePack {
   const HalfScale* scaled;
   Addends<Real> plus;
   Real* out;
+  LongRows long_rows;
+  Real* scratch;
+
+  using Sum = Pack<Real, Width>;
 
   EDGEWISE_FN Real columnScale(std::size_t node) const {
     return scales.column == nullptr ? Real{1} : scales.column[node];
   }
-  EDGEWISE_FN void add(Real scale, std::size_t node, std::size_t column,
-                       Pack<Real, Width>& sum) const {
+  EDGEWISE_FN void add(Real scale, std::size_t node, std::size_t column, Sum& sum) const {
     const Pack<Message, Width> row = packAt<Message, Width>(x + node * packs * Width, column);
     for (int k = 0; k < Width; ++k) {
       sum[k] += scale * number(row.values[k]);
     }
   }
-
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t row = i / packs;
-    const std::size_t column = i % packs;
-    Pack<Real, Width> sum{};
+  EDGEWISE_FN void addSelf(std::size_t row, std::size_t column, Sum& sum) const {
     if (scales.self) {
       add(columnScale(row), row, column, sum);
     }
-    const std::int64_t end = rows.offsets[row + 1];
-#ifdef __CUDA_ARCH__
-#pragma unroll 8
-#endif
-    for (std::int64_t entry = rows.offsets[row]; entry < end; ++entry) {
-      const auto from = static_cast<std::size_t>(rows.columns[entry]);
-      // What is masked counts nothing rather than being jumped over: loads need not wait for it.
-      Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
-      if (rows.weights != nullptr) {
-        scale *= static_cast<Real>(rows.weights[entry]);
+  }
+  EDGEWISE_FN Real entryScale(std::int64_t entry, std::size_t from) const {
+    // What is masked counts nothing rather than being jumped over: loads need not wait for it.
+    const Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
+    return rows.weights == nullptr ? scale : scale * static_cast<Real>(rows.weights[entry]);
+  }
+  EDGEWISE_FN void addEntries(std::int64_t begin, std::int64_t end, std::size_t column,
+                              Sum& sum) const {
+    std::int64_t entry = begin;
+    // Several rows are on their way before the first one is needed.
+    constexpr int kAhead = 8;
+    for (; entry + kAhead <= end; entry += kAhead) {
+      std::size_t from[kAhead];
+      Real scale[kAhead];
+      Pack<Message, Width> row[kAhead];
+      for (int i = 0; i < kAhead; ++i) {
+        from[i] = static_cast<std::size_t>(rows.columns[entry + i]);
       }
-      add(scale, from, column, sum);
+      for (int i = 0; i < kAhead; ++i) {
+        row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
+        scale[i] = entryScale(entry + i, from[i]);
+      }
+      for (int i = 0; i < kAhead; ++i) {
+        for (int k = 0; k < Width; ++k) {
+          sum[k] += scale[i] * number(row[i].values[k]);
+        }
+      }
     }
+    for (; entry < end; ++entry) {
+      const auto from = static_cast<std::size_t>(rows.columns[entry]);
+      add(entryScale(entry, from), from, column, sum);
+    }
+  }
+  EDGEWISE_FN void finish(std::size_t row, std::size_t column, const Sum& sum) const {
     Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
     if (scaled != nullptr) {
       scale *= static_cast<Real>(scaled->down);
     }
-    Pack<Real, Width> result;
+    Sum result;
     for (int k = 0; k < Width; ++k) {
       result[k] = scale * sum[k];
     }
@@ -70,6 +90,65 @@ struct AggregatePack {
     packAt<Real, Width>(out + first, column) = result;
   }
 };
+
+// One pack of columns of one row that is not long.
+template <class Real, class Message, int Width>
+struct AggregateRow {
+  Aggregation<Real, Message, Width> all;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t row = i / all.packs;
+    const std::int64_t begin = all.rows.offsets[row];
+    const std::int64_t end = all.rows.offsets[row + 1];
+    if (all.long_rows.count > 0 && end - begin > all.long_rows.entries) {
+      return;
+    }
+    Pack<Real, Width> sum{};
+    all.addSelf(row, i % all.packs, sum);
+    all.addEntries(begin, end, i % all.packs, sum);
+    all.finish(row, i % all.packs, sum);
+  }
+};
+
+// One pack of columns of one segment of a long row.
+template <class Real, class Message, int Width>
+struct AggregateSegment {
+  Aggregation<Real, Message, Width> all;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t segment = i / all.packs;
+    Pack<Real, Width> sum{};
+    all.addEntries(all.long_rows.bounds[2 * segment], all.long_rows.bounds[2 * segment + 1],
+                   i % all.packs, sum);
+    packAt<Real, Width>(all.scratch, i) = sum;
+  }
+};
+
+// One pack of columns of a long row, from its segments.
+template <class Real, class Message, int Width>
+struct AggregateSegments {
+  Aggregation<Real, Message, Width> all;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t column = i % all.packs;
+    const std::size_t place = i / all.packs;
+    const auto row = static_cast<std::size_t>(all.long_rows.rows[place]);
+    Pack<Real, Width> sum{};
+    all.addSelf(row, column, sum);
+    for (std::int32_t k = all.long_rows.first[place]; k < all.long_rows.first[place + 1]; ++k) {
+      sum.add(Real{1},
+              packAt<Real, Width>(all.scratch, static_cast<std::size_t>(k) * all.packs + column));
+    }
+    all.finish(row, column, sum);
+  }
+};
+
+template <class Real, class Message, int Width>
+void start(Stream stream, const Aggregation<Real, Message, Width>& all) {
+  forEach(stream, all.long_rows.segments * all.packs, AggregateSegment<Real, Message, Width>{all});
+  forEach(stream, all.rows.count * all.packs, AggregateRow<Real, Message, Width>{all});
+  forEach(stream, all.long_rows.count * all.packs, AggregateSegments<Real, Message, Width>{all});
+}
 
 struct FindScale {
   const float* least;
@@ -216,13 +295,13 @@ struct ScatterEntry {
 
 template <class Real>
 void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, const Addends<Real>& plus, Real* out) {
+               std::size_t width, const Addends<Real>& plus, Real* out, const LongRows& long_rows,
+               Real* scratch) {
   byPack(
       width,
       [&]<int Width>() {
-        const std::size_t packs = width / Width;
-        forEach(stream, rows.count * packs,
-                AggregatePack<Real, Real, Width>{rows, scales, x, packs, nullptr, plus, out});
+        start<Real, Real, Width>(
+            stream, {rows, scales, x, width / Width, nullptr, plus, out, long_rows, scratch});
       },
       x, out, plus.matrix, plus.bias);
 }
@@ -245,20 +324,20 @@ void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t wid
 
 void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
                        const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
-                       const Addends<float>& plus, float* out) {
+                       const Addends<float>& plus, float* out, const LongRows& long_rows,
+                       float* scratch) {
   const auto* const x = reinterpret_cast<const Half*>(messages);
   const Scales<float> rest{scales.row, nullptr, scales.self};
-  const auto start = [&]<int Width>() {
-    const std::size_t packs = width / Width;
-    forEach(stream, rows.count * packs,
-            AggregatePack<float, Half, Width>{rows, rest, x, packs, scale, plus, out});
+  const auto run = [&]<int Width>() {
+    start<float, Half, Width>(stream,
+                              {rows, rest, x, width / Width, scale, plus, out, long_rows, scratch});
   };
   // Eight messages are as wide as four floats.
-  const auto wide = [&]<int Width>() { start.template operator()<Width == 1 ? 1 : 2 * Width>(); };
+  const auto wide = [&]<int Width>() { run.template operator()<Width == 1 ? 1 : 2 * Width>(); };
   if (width % 8 == 0) {
     byPack(width, wide, out, plus.matrix, plus.bias);
   } else {
-    byPack(width, start, x, out, plus.matrix, plus.bias);
+    byPack(width, run, x, out, plus.matrix, plus.bias);
   }
 }
 
@@ -279,10 +358,10 @@ void scatterEntries(Stream stream, const Rows& rows, std::size_t entries, std::s
   forEach(stream, entries, ScatterEntry<Real>{rows, stride, out});
 }
 
-#define EDGEWISE_MESSAGES(Real)                                                        \
-  template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*, \
-                                std::size_t, const Addends<Real>&, Real*);             \
-  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);           \
+#define EDGEWISE_MESSAGES(Real)                                                                    \
+  template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*,             \
+                                std::size_t, const Addends<Real>&, Real*, const LongRows&, Real*); \
+  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);                       \
   template void scatterEntries<Real>(Stream, const Rows&, std::size_t, std::size_t, Real*);
 EDGEWISE_MESSAGES(float)
 EDGEWISE_MESSAGES(double)
