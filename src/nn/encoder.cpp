@@ -34,9 +34,10 @@ class ConvolutionStack final : public Encoder {
     if (options_.initial_residual > 0 &&
         (!input_->isEmbedding() || input_->width() != options_.hidden)) {
       throw ConfigError(
-          fmt::format("model.initial_residual adds the nodes' embedding to layers of {}: it must be "
-                      "as wide",
-                      options_.hidden),
+          fmt::format(
+              "model.initial_residual adds the nodes' embedding to layers of {}: it must be "
+              "as wide",
+              options_.hidden),
           "set model.features=embedding and model.embedding to model.hidden");
     }
   }

@@ -116,20 +116,22 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
       embedding_ || messages->isMasked() || !noise.mask("input", options_.dropout).keepsAll()) {
     return {};
   }
+  const at::Tensor& like = parameters.flat();
+  const at::Tensor dense = dense_.defined() ? denseOn(like.device()) : at::Tensor();
   const std::scoped_lock lock(mutex_);
   std::erase_if(heard_, [](const Heard& each) { return each.messages.expired(); });
   for (const Heard& each : heard_) {
-    if (each.messages.lock() == messages) {
-      return each.sum.to(parameters.flat().scalar_type());
+    if (each.messages.lock() == messages && each.sum.scalar_type() == like.scalar_type()) {
+      return each.sum;
     }
   }
   const WithoutGradients guard;
   // Sparse features become a matrix by a product with the identity.
-  const auto options = parameters.flat().options().requires_grad(false);
-  const at::Tensor x = dense_.defined() ? denseOn(options.device())
-                                        : sparseMatmul(sparse_, at::eye(feature_width_, options));
+  const at::Tensor x = dense.defined()
+                           ? dense.to(like.scalar_type())
+                           : sparseMatmul(sparse_, at::eye(feature_width_, like.options()));
   heard_.push_back({messages, aggregate(messages, x)});
-  return heard_.back().sum.to(parameters.flat().scalar_type());
+  return heard_.back().sum;
 }
 
 PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& noise) const {

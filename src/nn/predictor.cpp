@@ -72,10 +72,11 @@ Predictor::Predictor(const std::string& name, const PredictorOptions& options, s
     widths.push_back(options.hidden > 0 ? options.hidden : width);
   }
   if (options.residual && widths.size() > 1 && widths[0] != widths[1]) {
-    throw ConfigError(fmt::format("model.predictor_residual: the predictor reads {} columns and its "
-                                  "hidden layers have {}",
-                                  widths[0], widths[1]),
-                      "set model.predictor_hidden to the former");
+    throw ConfigError(
+        fmt::format("model.predictor_residual: the predictor reads {} columns and its "
+                    "hidden layers have {}",
+                    widths[0], widths[1]),
+        "set model.predictor_hidden to the former");
   }
   widths.push_back(1);
   mlp_ = std::make_unique<Mlp>(name, widths, options.dropout >= 0 ? options.dropout : dropout,

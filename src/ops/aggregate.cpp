@@ -74,6 +74,10 @@ bool aggregatesDensely(const MessagePlan& plan, at::Device device) {
   return onDevice(device) && plan.onDevice().prefersDense(at::kFloat);
 }
 
+int messageBytes(const MessagePlan& plan, std::int64_t width, at::Device device) {
+  return onDevice(device) && plan.onDevice().prefersHalf(at::kFloat, width) ? 2 : 4;
+}
+
 at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
   checkInput(*plan, x);
   return Aggregate::apply(x, plan);

@@ -211,10 +211,10 @@ bool DevicePlan::prefersDense(at::ScalarType type) const {
          graph_->graph().entryCount() >= nodes * nodes / kLeastDensity;
 }
 
-bool DevicePlan::prefersHalf(const at::Tensor& x) const {
+bool DevicePlan::prefersHalf(at::ScalarType type, std::int64_t width) const {
   const std::size_t gathered =
-      graph_->graph().entryCount() * static_cast<std::size_t>(x.size(1)) * sizeof(float);
-  return productPrecision() == ProductPrecision::kTf32 && x.scalar_type() == at::kFloat &&
+      graph_->graph().entryCount() * static_cast<std::size_t>(width) * sizeof(float);
+  return productPrecision() == ProductPrecision::kTf32 && type == at::kFloat &&
          gathered >= kLeastHalfBytes;
 }
 
@@ -225,7 +225,7 @@ at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
     sum = plus.defined() ? sum + plus : sum;
     return bias.defined() ? sum + bias : sum;
   }
-  if (prefersHalf(x)) {
+  if (prefersHalf(x.scalar_type(), x.size(1))) {
     return halfSums(x, plus, bias);
   }
   at::Tensor out = at::empty_like(x).detach();

@@ -55,11 +55,11 @@ class DevicePlan {
                                  const at::Tensor& bias) const;
   // Whether a dense product is faster than going through the rows, and as exact as was asked for.
   [[nodiscard]] bool prefersDense(at::ScalarType type) const;
+  // Whether messages of 16 bits are, too.
+  [[nodiscard]] bool prefersHalf(at::ScalarType type, std::int64_t width) const;
 
  private:
   void fill(at::Device device) const;
-  // Whether messages of 16 bits are, too.
-  [[nodiscard]] bool prefersHalf(const at::Tensor& x) const;
   [[nodiscard]] at::Tensor denseProduct(const at::Tensor& x) const;
   [[nodiscard]] at::Tensor halfSums(const at::Tensor& x, const at::Tensor& plus,
                                     const at::Tensor& bias) const;

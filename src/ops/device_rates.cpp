@@ -65,12 +65,16 @@ double deviceStreamRate(at::Device device, std::size_t array_bytes, double secon
 
 double deviceGatherRate(at::Device device, std::span<const std::uint32_t> picks, std::size_t rows,
                         std::size_t width, double seconds) {
-  // Enough to fill the GPU; all of a large graph's would be as much memory as edges times width.
-  constexpr std::size_t kMostPicks = std::size_t{1} << 22;
-  const auto some = picks.first(std::min(picks.size(), kMostPicks));
+  // Enough to fill the GPU, again and again where they are few; all of a large graph's would be as
+  // much memory as edges times width.
+  constexpr std::size_t kPicks = std::size_t{1} << 22;
+  std::vector<std::uint32_t> some(kPicks);
+  for (std::size_t i = 0; i < kPicks; ++i) {
+    some[i] = picks[i % picks.size()];
+  }
   const at::Tensor table = at::ones(
       {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)}, floatsOn(device));
-  const at::Tensor at_rows = detail::copyTo(device, some, at::kInt);
+  const at::Tensor at_rows = detail::copyTo(device, std::span<const std::uint32_t>(some), at::kInt);
   at::Tensor out = at::empty({at_rows.size(0), table.size(1)}, floatsOn(device));
   const double least =
       leastSeconds(device, seconds, [&] { at::index_select_out(out, table, 0, at_rows); });

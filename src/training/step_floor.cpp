@@ -1,12 +1,11 @@
 #include "edgewise/training/step_floor.h"
 
-#include "edgewise/ops/aggregate.h"
-#include "edgewise/ops/device.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/training/stage_watch.h"
 #include "edgewise/util/error.h"
 
@@ -91,6 +90,17 @@ void countInput(const Dataset& dataset, const ModelOptions& network, StepSizes& 
   }
 }
 
+// Whether NodeInput sums the first layer's messages once for all; steps that hide edges for their
+// search cannot, and are held to the same floor.
+bool knowsFirstSums(const Dataset& dataset, const RunOptions& options, at::Device device) {
+  constexpr std::size_t kWidest = 512;
+  const bool given = options.network.features == "given" || options.network.features == "auto";
+  const FeatureMatrix& features = dataset.features;
+  return given && !features.empty() && features.columns() <= kWidest &&
+         (onDevice(device) || !features.isSparse()) && options.network.input_dropout == 0 &&
+         !options.training.mask_targets;
+}
+
 double entriesWithout(const MessagePlan& messages, const EdgeBatch& batch, bool masks) {
   auto entries = static_cast<double>(messages.rows().entryCount());
   if (masks) {
@@ -131,15 +141,15 @@ double layerBytes(const StepSizes& sizes) { return kReal * sizes.nodes * sizes.h
 // One aggregation a layer, either way.
 void addAggregations(const StepSizes& sizes, StageCounts& counts) {
   if (sizes.dense_messages) {
-    counts.flops += sizes.layers * 2 * sizes.nodes * sizes.nodes * sizes.hidden;
+    counts.flops += sizes.summed_layers * 2 * sizes.nodes * sizes.nodes * sizes.hidden;
     counts.streamed +=
-        sizes.layers * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
+        sizes.summed_layers * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
     return;
   }
   const double rows = sizes.entries + (sizes.adds_self ? sizes.nodes : 0);
-  counts.gathered += sizes.layers * kReal * sizes.hidden * rows;
+  counts.gathered += sizes.summed_layers * sizes.message_bytes * sizes.hidden * rows;
   counts.streamed +=
-      sizes.layers * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
+      sizes.summed_layers * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
 }
 
 // The first layer's products with sparse or dense features and an embedding. The same either way:
@@ -311,7 +321,10 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   StepSizes sizes;
   sizes.nodes = static_cast<double>(dataset.node_count);
   sizes.entries = entriesWithout(messages, batch, options.training.mask_targets);
-  sizes.dense_messages = aggregatesDensely(messages, resolveDevice(options.device));
+  const at::Device device = resolveDevice(options.device);
+  sizes.dense_messages = aggregatesDensely(messages, device);
+  sizes.message_bytes = messageBytes(messages, options.network.encoder.hidden, device);
+  sizes.summed_layers = sizes.layers - (knowsFirstSums(dataset, options, device) ? 1 : 0);
   sizes.adds_self = messages.includesSelf();
   sizes.products_per_layer = options.model == "sage" ? 2 : 1;
   sizes.layers = static_cast<double>(network.encoder.layers);

@@ -217,6 +217,9 @@ TEST(TrainProgram, SaysWhatDoesNotGoTogether) {
   refused({"model.hidden=4096", "training.batch_size=16777216", "training.negatives=1000",
            "selector.kind=mean"},
           "GiB of memory", 4);
+#ifndef EDGEWISE_BUILT_FOR_GPUS
+  refused({"run.device=cuda"}, "built without CUDA", 2);
+#endif
 }
 
 TEST(TrainProgram, TellsADamagedModelApart) {

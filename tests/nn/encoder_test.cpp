@@ -126,6 +126,59 @@ TEST(Encoder, EqualsDenseLayersWithEveryOption) {
   }
 }
 
+TEST(Encoder, PropagatesLinearlyWithAShareOfTheEmbedding) {
+  const EdgeCase graph = randomCase(5, 14, 30, Direction::kUndirected, true);
+  for (const std::string kind : {"gae", "sage"}) {
+    for (const std::string activation : {"relu", "none"}) {
+      for (const double share : {0.0, 0.25}) {
+        for (const std::string output : {"before", "after"}) {
+          SCOPED_TRACE(::testing::Message()
+                       << kind << ' ' << activation << ' ' << share << ' ' << output);
+          const EncoderOptions options{.layers = 3,
+                                       .hidden = 4,
+                                       .dropout = 0.3,
+                                       .layer_output = output,
+                                       .activation = activation,
+                                       .initial_residual = share};
+          expectSameEncoder(kind, options, graph, 4);
+        }
+      }
+    }
+  }
+  expectFailure<ConfigError>(
+      [] {
+        const Built built("gae", {.hidden = 4, .initial_residual = 0.1}, FeatureMatrix(), 5, 3);
+      },
+      "as wide");
+}
+
+// Dense features that nothing masks are summed over their neighbours once for each plan.
+TEST(Encoder, KnowsTheFirstSumsOfDenseFeatures) {
+  const EdgeCase graph = randomCase(7, 12, 30);
+  const EdgeCase other = randomCase(8, 12, 30);
+  std::vector<float> values;
+  for (std::size_t i = 0; i < graph.nodes * 3; ++i) {
+    values.push_back(0.5F * static_cast<float>(i % 7) - 1);
+  }
+  const FeatureMatrix features = FeatureMatrix::dense(graph.nodes, 3, values);
+  for (const std::string kind : {"gae", "sage"}) {
+    const EncoderOptions options{.layers = 2, .hidden = 4, .dropout = 0};
+    const Built built(kind, options, features, graph.nodes, 0);
+    const NamedParameters parameters(built.layout, 4);
+    for (const EdgeCase* each : {&graph, &other, &graph}) {
+      const auto messages = MessagePlan::make(each->graph(), built.encoder->norm());
+      const DenseEncoder dense{kind, options, denseAdjacency(*each), denseFeatures(features)};
+      for (int again = 0; again < 2; ++again) {
+        expectSameDerivatives(
+            [&](const Tensors&) {
+              return built.encoder->encode(parameters.values(), messages, Noise(), 2);
+            },
+            [&](const Tensors&) { return dense.encode(parameters, 2); }, parameters.leaves());
+      }
+    }
+  }
+}
+
 // PyG's layers are of several widths: the narrow ones stand in wide ones whose further columns are
 // zero. Their features stand in the embedding, which has double precision and a gradient.
 TEST(Encoder, ReproducesGoldenConvolutions) {

@@ -134,6 +134,19 @@ TEST(Parameters, StartWithinTheirBounds) {
   EXPECT_TRUE((start(Initial::constant(-2)) == -2).all().item<bool>());
 }
 
+TEST(Parameters, StartAtRightAnglesWhereAskedTo) {
+  ParameterLayout layout;
+  const ParameterId tall = layout.add("tall", {9, 4}, Initial::orthogonal());
+  const ParameterId wide = layout.add("wide", {3, 7}, Initial::orthogonal());
+  const Parameters parameters = Parameters::initial(layout, 3, at::kDouble);
+  const at::Tensor a = parameters[tall].detach();
+  const at::Tensor b = parameters[wide].detach();
+  expectClose(a.t().matmul(a), at::eye(4, at::kDouble));
+  expectClose(b.matmul(b.t()), at::eye(3, at::kDouble));
+  EXPECT_TRUE(sameBits(Parameters::initial(layout, 3, at::kDouble).flat(), parameters.flat()));
+  EXPECT_FALSE(sameBits(Parameters::initial(layout, 4, at::kDouble).flat(), parameters.flat()));
+}
+
 TEST(Noise, IsNamedByPlaceAndStep) {
   const auto factors = [](const Noise& noise, const char* place) {
     return maskTensor(noise.mask(place, 0.5), {500});
@@ -249,6 +262,26 @@ TEST(Mlp, EqualsDenseLayersWithTheirDerivatives) {
           [&](const Tensors& in) { return Tensors{dense.apply(parameters, in.back())}; }, leaves);
     }
   }
+}
+
+TEST(Mlp, AddsItsInputToHiddenLayers) {
+  ParameterLayout layout;
+  const Mlp mlp("mlp", {4, 4, 4, 1}, 0.4, layout, true);
+  const NamedParameters parameters(layout, 2);
+  const DenseMlp dense{"mlp", 3, 0.4, Noise(1, 5), true};
+  Tensors leaves = parameters.leaves();
+  leaves.push_back(randomLeaf({8, 4}, 3));
+  expectSameDerivatives(
+      [&](const Tensors& in) {
+        return Tensors{mlp.apply(parameters.values(), in.back(), Noise(1, 5))};
+      },
+      [&](const Tensors& in) { return Tensors{dense.apply(parameters, in.back())}; }, leaves);
+  expectFailure<ConfigError>(
+      [] {
+        ParameterLayout other;
+        const Predictor wide("p", {.layers = 3, .hidden = 5, .residual = true}, 4, 0, other);
+      },
+      "predictor_hidden");
 }
 
 TEST(Predictor, IsADotProductOrAnMlp) {

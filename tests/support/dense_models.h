@@ -89,9 +89,14 @@ struct DenseEncoder {
       if (options.residual && k > 0) {
         h = h + before;
       }
+      if (options.initial_residual > 0) {
+        h = h + options.initial_residual * input;
+      }
       before = h;
-      outputs.push_back(options.layer_output == "after" ? h.clamp_min(0) : h);
-      x = denseActivation(h, noise.mask(name, options.dropout));
+      const bool linear = options.activation == "none";
+      outputs.push_back(options.layer_output == "after" && !linear ? h.clamp_min(0) : h);
+      const DropoutMask mask = noise.mask(name, options.dropout);
+      x = linear ? h * maskTensor(mask, h.sizes()) : denseActivation(h, mask);
     }
     return outputs;
   }
@@ -103,12 +108,15 @@ struct DenseMlp {
   std::size_t layers = 0;
   double dropout = 0;
   Noise noise = Noise();
+  bool residual = false;
 
   [[nodiscard]] at::Tensor apply(const NamedParameters& parameters, at::Tensor x) const {
+    const at::Tensor input = x;
     for (std::size_t i = 0; i < layers; ++i) {
       const std::string place = name + "." + std::to_string(i);
       x = x.matmul(parameters[place + ".weight"]) + parameters[place + ".bias"];
       if (i + 1 < layers) {
+        x = residual ? x + input : x;
         x = denseActivation(x, noise.mask(place, dropout));
       }
     }

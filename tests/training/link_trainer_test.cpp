@@ -218,6 +218,20 @@ TEST(LinkTrainer, StopsWhenPatienceOrStepsRunOut) {
   EXPECT_TRUE(short_state.best.defined());
 }
 
+TEST(LinkTrainer, KeepsNoEpochBeforeItIsToldTo) {
+  Bench bench;
+  bench.options.training.epochs = 6;
+  bench.options.training.patience = 1;
+  bench.options.training.keep_after = 4;
+  // Nothing improves: the first epoch that counts is the best.
+  bench.options.training.learning_rate = 1e-9;
+  LinkTrainer trainer = bench.trainer();
+  TrainingState state = trainer.start();
+  trainer.run(state, ignoreState);
+  EXPECT_GT(state.best_epoch, 4);
+  EXPECT_EQ(state.curve.size(), static_cast<std::size_t>(state.epoch));
+}
+
 TEST(LinkTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
   Bench bench;
   bench.options.training.checkpoint_seconds = 1e-9;  // after every step

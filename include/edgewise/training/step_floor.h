@@ -39,6 +39,9 @@ struct StepSizes {
   bool adds_self = false;
   // Whether messages are summed by a product with the whole matrix.
   bool dense_messages = false;
+  double message_bytes = 4;
+  // Layers whose messages are summed in a step: all, or all but the first where that is known.
+  double summed_layers = 0;
   double products_per_layer = 1;
 
   double features = 0;
