@@ -141,15 +141,15 @@ double layerBytes(const StepSizes& sizes) { return kReal * sizes.nodes * sizes.h
 // One aggregation a layer, either way.
 void addAggregations(const StepSizes& sizes, StageCounts& counts) {
   if (sizes.dense_messages) {
-    counts.flops += sizes.summed_layers * 2 * sizes.nodes * sizes.nodes * sizes.hidden;
+    counts.flops += sizes.summedLayers() * 2 * sizes.nodes * sizes.nodes * sizes.hidden;
     counts.streamed +=
-        sizes.summed_layers * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
+        sizes.summedLayers() * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
     return;
   }
   const double rows = sizes.entries + (sizes.adds_self ? sizes.nodes : 0);
-  counts.gathered += sizes.summed_layers * sizes.message_bytes * sizes.hidden * rows;
+  counts.gathered += sizes.summedLayers() * sizes.message_bytes * sizes.hidden * rows;
   counts.streamed +=
-      sizes.summed_layers * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
+      sizes.summedLayers() * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
 }
 
 // The first layer's products with sparse or dense features and an embedding. The same either way:
@@ -324,7 +324,7 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   const at::Device device = resolveDevice(options.device);
   sizes.dense_messages = aggregatesDensely(messages, device);
   sizes.message_bytes = messageBytes(messages, options.network.encoder.hidden, device);
-  sizes.summed_layers = sizes.layers - (knowsFirstSums(dataset, options, device) ? 1 : 0);
+  sizes.known_layers = knowsFirstSums(dataset, options, device) ? 1 : 0;
   sizes.adds_self = messages.includesSelf();
   sizes.products_per_layer = options.model == "sage" ? 2 : 1;
   sizes.layers = static_cast<double>(network.encoder.layers);

@@ -281,7 +281,7 @@ TEST(Mlp, AddsItsInputToHiddenLayers) {
         ParameterLayout other;
         const Predictor wide("p", {.layers = 3, .hidden = 5, .residual = true}, 4, 0, other);
       },
-      "predictor_hidden");
+      "reads 4 columns");
 }
 
 TEST(Predictor, IsADotProductOrAnMlp) {

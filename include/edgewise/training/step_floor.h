@@ -40,8 +40,9 @@ struct StepSizes {
   // Whether messages are summed by a product with the whole matrix.
   bool dense_messages = false;
   double message_bytes = 4;
-  // Layers whose messages are summed in a step: all, or all but the first where that is known.
-  double summed_layers = 0;
+  // Layers whose sums of messages are known before the step.
+  double known_layers = 0;
+  [[nodiscard]] double summedLayers() const { return layers - known_layers; }
   double products_per_layer = 1;
 
   double features = 0;
