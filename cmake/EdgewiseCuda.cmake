@@ -19,7 +19,10 @@ function(edgewise_use_gpu target)
     edgewise_kernels PROPERTIES CUDA_ARCHITECTURES "${EDGEWISE_GPU}" CUDA_RUNTIME_LIBRARY Shared
                                 POSITION_INDEPENDENT_CODE ON)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:edgewise_kernels>)
-  target_compile_definitions(${target} PRIVATE EDGEWISE_CUDA)
+  set(least ${EDGEWISE_GPU})
+  list(SORT least COMPARE NATURAL)
+  list(GET least 0 least)
+  target_compile_definitions(${target} PRIVATE EDGEWISE_CUDA EDGEWISE_LEAST_GPU=${least})
   target_link_libraries(${target} PUBLIC CUDA::cudart)
 endfunction()
 

@@ -141,8 +141,7 @@ class Bench {
     }
     setBackendThreads(session_.threads.value_or(static_cast<int>(options.threads)));
     const at::Device device = resolveDevice(options.device);
-    setProductPrecision(!device.is_cpu() && options.precision == "tf32" ? ProductPrecision::kTf32
-                                                                        : ProductPrecision::kFloat);
+    setProductPrecision(precisionOn(device, options.precision));
     const BenchMachine machine = inspectMachine(effort_, device);
     session_.console.say(describeMachine(machine));
     if (const auto warning = blasWarning(inspectBackend())) {
@@ -220,9 +219,10 @@ void addBenchCommand(CLI::App& program, Session& session) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::Option* cases =
       command
-          ->add_option("--case", arguments->cases,
-                       "generated graphs of known sizes: cora, pubmed, ddi, collab, ppa; several with "
-                       "commas (default: cora,pubmed)")
+          ->add_option(
+              "--case", arguments->cases,
+              "generated graphs of known sizes: cora, pubmed, ddi, collab, ppa; several with "
+              "commas (default: cora,pubmed)")
           ->option_text("NAME");
   command->add_option("--dataset", arguments->dataset, "a real dataset instead")
       ->option_text("NAME")

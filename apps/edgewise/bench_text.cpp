@@ -150,8 +150,7 @@ std::string describeMachine(const BenchMachine& machine) {
       "{}, {} cores, {} threads{}\nlibtorch {}, {}, on {}\nat best: products {}, memory {:.1f} "
       "GB/s",
       machine.processor, machine.cores, machine.threads, load, machine.torch, machine.blas,
-      machine.device,
-      productText(machine.rates.product), kGiga * machine.rates.memory);
+      machine.device, productText(machine.rates.product), kGiga * machine.rates.memory);
 }
 
 std::string describeCase(const BenchResult& result) {

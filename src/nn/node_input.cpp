@@ -42,9 +42,6 @@ FeatureMatrix withNormalisedRows(const FeatureMatrix& features) {
       {features.columnIndices().begin(), features.columnIndices().end()}, std::move(values));
 }
 
-// Aggregates are kept beside features no wider than this.
-constexpr std::int64_t kWidestHeard = 512;
-
 at::Tensor denseTensor(const FeatureMatrix& features) {
   at::Tensor tensor = at::empty(
       {static_cast<std::int64_t>(features.rows()), static_cast<std::int64_t>(features.columns())},
@@ -111,8 +108,7 @@ at::Tensor NodeInput::denseOn(at::Device device) const {
 at::Tensor NodeInput::heard(const Parameters& parameters,
                             const std::shared_ptr<const MessagePlan>& messages,
                             const Noise& noise) const {
-  const bool on_device = onDevice(parameters.flat());
-  if ((!dense_.defined() && !on_device) || feature_width_ == 0 || feature_width_ > kWidestHeard ||
+  if (!onDevice(parameters.flat()) || feature_width_ == 0 || feature_width_ > kWidestHeard ||
       embedding_ || messages->isMasked() || !noise.mask("input", options_.dropout).keepsAll()) {
     return {};
   }
@@ -121,7 +117,8 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
   const std::scoped_lock lock(mutex_);
   std::erase_if(heard_, [](const Heard& each) { return each.messages.expired(); });
   for (const Heard& each : heard_) {
-    if (each.messages.lock() == messages && each.sum.scalar_type() == like.scalar_type()) {
+    if (each.messages.lock() == messages && each.sum.scalar_type() == like.scalar_type() &&
+        each.sum.device() == like.device()) {
       return each.sum;
     }
   }

@@ -2,7 +2,9 @@
 #include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/product.h"
+#include "edgewise/ops/rowwise.h"
 #include "nn/convolution.h"
 
 namespace edgewise::detail {
@@ -24,8 +26,14 @@ class SageConvolution final : public Convolution {
       return affine(x.heard, parameters[neighbours_], parameters[bias_]) +
              x.times(parameters[own_]);
     }
-    return aggregateOnto(messages, x.times(parameters[neighbours_]), parameters[bias_],
-                         x.times(parameters[own_]));
+    at::Tensor h = x.times(parameters[neighbours_]);
+    if (onDevice(h)) {
+      return aggregateOnto(messages, h, parameters[bias_], x.times(parameters[own_]));
+    }
+    // One statement a step, so that on large graphs no matrix lives longer than it must.
+    h = aggregate(messages, h);
+    h = h + x.times(parameters[own_]);
+    return addBias(h, parameters[bias_]);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
 #include "ops/cpu_row_sum.h"
 
@@ -75,6 +76,7 @@ class RowSummer {
 
 template <class Real>
 void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width) {
+  invariant(plan.onHost(), "what a device masked, the host would sum");
   const RowSummer<Real> summer(plan, input, output, width);
   const auto blocks = plan.blocks();
   parallelFor(

@@ -12,6 +12,7 @@
 #include "ops/torch_compat.h"
 
 #ifdef EDGEWISE_CUDA
+#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -29,8 +30,16 @@ bool toldToImitate() {
 std::atomic<bool> imitating = toldToImitate();
 std::atomic<ProductPrecision> precision = ProductPrecision::kFloat;
 
+#ifdef EDGEWISE_CUDA
+// Of the first GPU, 90 for 9.0.
+int capability() {
+  const auto* const properties = at::cuda::getDeviceProperties(0);
+  return 10 * properties->major + properties->minor;
+}
+#else
 constexpr const char* kHowToBuild =
     "leave --device out or use --device cpu; for a GPU build with `cmake --preset cuda`";
+#endif
 
 }  // namespace
 
@@ -43,8 +52,17 @@ at::Device resolveDevice(std::string_view name) {
     return at::kCPU;
   }
 #ifdef EDGEWISE_CUDA
-  if (torch::cuda::is_available()) {
+  const bool there = torch::cuda::is_available();
+  if (there && capability() >= EDGEWISE_LEAST_GPU) {
     return at::Device(at::kCUDA, 0);
+  }
+  if (name == "cuda" && there) {
+    throw ResourceError(
+        fmt::format(
+            "--device cuda: this edgewise has kernels for GPUs of compute capability {:.1f} "
+            "and more, the one here has {:.1f}",
+            EDGEWISE_LEAST_GPU / 10.0, capability() / 10.0),
+        "build with -DEDGEWISE_GPU=... for it, or use --device cpu");
   }
   if (name == "cuda") {
     throw ResourceError("--device cuda: no GPU that libtorch can use is here",
@@ -68,6 +86,10 @@ std::string deviceName(at::Device device) {
   const BackendInfo info = inspectBackend();
   const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
   return index < info.cuda_devices.size() ? info.cuda_devices[index] : device.str();
+}
+
+ProductPrecision precisionOn(at::Device device, std::string_view name) {
+  return !device.is_cpu() && name == "tf32" ? ProductPrecision::kTf32 : ProductPrecision::kFloat;
 }
 
 void setProductPrecision(ProductPrecision wanted) {

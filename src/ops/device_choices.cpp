@@ -6,6 +6,7 @@
 namespace edgewise {
 
 at::Tensor topShares(const at::Tensor& scores, const PairIndex& pairs, const TopViews& options) {
+  detail::requireKernels();
   const at::Tensor input = scores.contiguous();
   at::Tensor shares = at::empty_like(input).detach();
   if constexpr (detail::kDeviceKernels) {
@@ -24,6 +25,7 @@ at::Tensor topShares(const at::Tensor& scores, const PairIndex& pairs, const Top
 
 at::Tensor knownShares(const at::Tensor& rows, const at::Tensor& places, const at::Tensor& weights,
                        std::size_t views) {
+  detail::requireKernels();
   at::Tensor shares =
       at::empty({static_cast<std::int64_t>(views), rows.size(0)}, weights.options());
   if constexpr (detail::kDeviceKernels) {
@@ -38,13 +40,14 @@ at::Tensor knownShares(const at::Tensor& rows, const at::Tensor& places, const a
 
 at::Tensor randomShares(const CounterRng& random, const PairIndex& pairs, std::size_t depth,
                         bool symmetric) {
-  const at::Tensor ends = pairs.ends(at::kCPU);
+  detail::requireKernels();
+  const at::Tensor ends = pairs.endsThere();
   at::Tensor shares = at::empty({static_cast<std::int64_t>(depth * depth), ends.size(0)},
                                 ends.options().dtype(at::kFloat));
   if constexpr (detail::kDeviceKernels) {
     cuda::randomShares<float>(detail::streamOf(ends), detail::keyOf(random),
                               static_cast<int>(depth), symmetric, ends.data_ptr<std::int32_t>(),
-                              pairs.size(), 0, pairs.size(), shares.data_ptr<float>());
+                              pairs.size(), shares.data_ptr<float>());
   }
   return shares;
 }

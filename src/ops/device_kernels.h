@@ -5,6 +5,7 @@
 
 #include "edgewise/ops/device.h"
 #include "edgewise/ops/dropout.h"
+#include "edgewise/util/error.h"
 #include "ops/cuda/kernels.h"
 
 namespace edgewise::detail {
@@ -14,6 +15,11 @@ inline constexpr bool kDeviceKernels = true;
 #else
 inline constexpr bool kDeviceKernels = false;
 #endif
+
+// In a build without kernels nothing may come this far.
+inline void requireKernels() {
+  invariant(kDeviceKernels, "this build has no kernels for a device");
+}
 
 // Where kernels on this tensor are queued.
 [[nodiscard]] cuda::Stream streamOf(const at::Tensor& tensor);

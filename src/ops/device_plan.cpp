@@ -45,8 +45,8 @@ cuda::DegreeScale scaleKind(Norm norm) {
 }
 
 template <class T>
-const T* dataOr(const at::Tensor& tensor, const T* otherwise) {
-  return tensor.defined() ? tensor.data_ptr<T>() : otherwise;
+const T* dataOf(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
 // Where sums of long rows' segments go.
@@ -84,7 +84,7 @@ cuda::Rows DeviceGraph::rows(at::Device device) {
   return {.count = graph_->nodeCount(),
           .offsets = offsets_.data_ptr<std::int64_t>(),
           .columns = columns_.data_ptr<std::int32_t>(),
-          .weights = dataOr<float>(weights_, nullptr),
+          .weights = dataOf<float>(weights_),
           .gone = nullptr};
 }
 
@@ -144,21 +144,20 @@ void DevicePlan::fill(at::Device device) const {
 cuda::Rows DevicePlan::rows(at::Device device) const {
   fill(device);
   cuda::Rows rows = graph_->rows(device);
-  rows.gone = dataOr<std::uint8_t>(gone_, nullptr);
+  rows.gone = dataOf<std::uint8_t>(gone_);
   return rows;
 }
 
 template <>
 cuda::Scales<double> DevicePlan::scales<double>(at::Device device) const {
   fill(device);
-  return {dataOr<double>(row_scale_, nullptr), dataOr<double>(column_scale_, nullptr),
-          plan_->includesSelf()};
+  return {dataOf<double>(row_scale_), dataOf<double>(column_scale_), plan_->includesSelf()};
 }
 
 template <>
 cuda::Scales<float> DevicePlan::scales<float>(at::Device device) const {
   fill(device);
-  return {dataOr<float>(row_scale_float_, nullptr), dataOr<float>(column_scale_float_, nullptr),
+  return {dataOf<float>(row_scale_float_), dataOf<float>(column_scale_float_),
           plan_->includesSelf()};
 }
 
@@ -228,6 +227,7 @@ at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
   if (prefersHalf(x.scalar_type(), x.size(1))) {
     return halfSums(x, plus, bias);
   }
+  requireKernels();
   at::Tensor out = at::empty_like(x).detach();
   if constexpr (kDeviceKernels) {
     const cuda::LongRows long_rows = graph_->longRows(x.device());
@@ -235,8 +235,8 @@ at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
     byType("aggregate", x, [&]<class Real>(Real) {
       cuda::aggregate<Real>(streamOf(x), rows(x.device()), scales<Real>(x.device()),
                             x.data_ptr<Real>(), sizeOf(x, 1),
-                            {dataOr<Real>(plus, nullptr), dataOr<Real>(bias, nullptr)},
-                            out.data_ptr<Real>(), long_rows, scratch.data_ptr<Real>());
+                            {dataOf<Real>(plus), dataOf<Real>(bias)}, out.data_ptr<Real>(),
+                            long_rows, scratch.data_ptr<Real>());
     });
   }
   return out;
@@ -254,14 +254,17 @@ at::Tensor DevicePlan::halfSums(const at::Tensor& x, const at::Tensor& plus,
     const at::Tensor messages = at::empty(x.sizes(), out.options().dtype(at::kHalf));
     auto* const factor = reinterpret_cast<cuda::HalfScale*>(scale.data_ptr<float>());
     auto* const sent = static_cast<std::uint16_t*>(messages.data_ptr());
-    cuda::halfScale(stream, least.data_ptr<float>(), greatest.data_ptr<float>(), factor);
+    const at::Tensor most =
+        column_scale_float_.defined() ? column_scale_float_.max() : at::Tensor();
+    cuda::halfScale(stream, least.data_ptr<float>(), greatest.data_ptr<float>(),
+                    dataOf<float>(most), factor);
     cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, factor,
                      sent);
     const cuda::LongRows long_rows = graph_->longRows(x.device());
     const at::Tensor scratch = scratchFor(long_rows, out);
     cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), factor,
-                            {dataOr<float>(plus, nullptr), dataOr<float>(bias, nullptr)},
-                            out.data_ptr<float>(), long_rows, scratch.data_ptr<float>());
+                            {dataOf<float>(plus), dataOf<float>(bias)}, out.data_ptr<float>(),
+                            long_rows, scratch.data_ptr<float>());
   }
   return out;
 }

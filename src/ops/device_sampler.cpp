@@ -35,6 +35,7 @@ DeviceSampler::DeviceSampler(std::span<const Edge> supervision, const DrawSpace&
                        at::TensorOptions(at::kInt).device(device))),
       known_offsets_(detail::copyTo(device, draw.known.offsets(), at::kLong)),
       known_columns_(detail::copyTo(device, draw.known.targets(), at::kInt)) {
+  detail::requireKernels();
   if (!draw.candidates.empty()) {
     candidates_ = detail::copyTo(device, std::span<const std::uint32_t>(draw.candidates), at::kInt);
   }

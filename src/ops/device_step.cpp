@@ -3,8 +3,9 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
-#include <vector>
+#include <cstddef>
 
+#include "edgewise/ops/gradients.h"
 #include "edgewise/util/error.h"
 #include "ops/autograd_support.h"
 
@@ -12,36 +13,28 @@ namespace edgewise {
 namespace {
 
 // Places of StepNumbers as doubles.
-constexpr std::int64_t kInverseTemperature = 6;
-constexpr std::int64_t kVirtualStep = 7;
-constexpr std::int64_t kNumbers = 8;
-static_assert(sizeof(cuda::StepNumbers) == kNumbers * sizeof(double));
-constexpr std::int64_t kSums = 4;
-static_assert(sizeof(cuda::StepSums) == kSums * sizeof(double));
+constexpr std::int64_t kInverseTemperature =
+    offsetof(cuda::StepNumbers, inverse_temperature) / sizeof(double);
+constexpr std::int64_t kVirtualStep = offsetof(cuda::StepNumbers, virtual_step) / sizeof(double);
+constexpr std::int64_t kNumbers = sizeof(cuda::StepNumbers) / sizeof(double);
+constexpr std::int64_t kSums = sizeof(cuda::StepSums) / sizeof(double);
 
 cuda::StepNumbers* numbersIn(const at::Tensor& tensor) {
   return reinterpret_cast<cuda::StepNumbers*>(tensor.data_ptr<double>());
-}
-
-at::Tensor flattened(std::span<const at::Tensor> parts) {
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& part : parts) {
-    flat.push_back(part.reshape({-1}));
-  }
-  return at::cat(flat, 0);
 }
 
 }  // namespace
 
 DeviceStep::DeviceStep(at::Device device)
     : numbers_(at::zeros({kNumbers}, at::TensorOptions(at::kDouble).device(device))),
-      sums_(at::zeros({2, kSums}, at::TensorOptions(at::kDouble).device(device))) {}
+      sums_(at::zeros({2, kSums}, at::TensorOptions(at::kDouble).device(device))) {
+  detail::requireKernels();
+}
 
 void DeviceStep::set(const StepValues& values) {
   if constexpr (detail::kDeviceKernels) {
     cuda::setStepNumbers(detail::streamOf(numbers_),
                          {.noise_step = values.noise_step,
-                          .rate = values.rate,
                           .adam_step = values.adam_step,
                           .adam_root = values.adam_root,
                           .selector_step = values.selector_step,
@@ -70,13 +63,13 @@ void DeviceStep::descend(const at::Tensor& loss, std::span<const at::Tensor> gra
                          const AdamRule& rule, const AdamBuffers& buffers, std::int64_t which) {
   if constexpr (detail::kDeviceKernels) {
     const at::Tensor slope = flattened(gradients);
-    const at::Tensor squared = at::sum(slope * slope, at::kDouble);
+    const at::Tensor norm = normOnDevice(slope);
     const cuda::Stream stream = detail::streamOf(slope);
     cuda::StepNumbers* const numbers = numbersIn(numbers_);
     auto* const sums = reinterpret_cast<cuda::StepSums*>(sums_[which].data_ptr<double>());
     detail::byType("a step", slope, [&]<class Real>(Real) {
-      cuda::countStep<Real>(stream, loss.data_ptr<Real>(), squared.data_ptr<double>(), clip,
-                            numbers, sums);
+      cuda::countStep<Real>(stream, loss.data_ptr<Real>(), norm.data_ptr<double>(), clip, numbers,
+                            sums);
       cuda::adam<Real>(stream,
                        {.beta1 = rule.beta1,
                         .beta2 = rule.beta2,
@@ -95,8 +88,8 @@ StepSums DeviceStep::takeSums() {
   const at::Tensor host = sums_.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
   const auto* const values = reinterpret_cast<const cuda::StepSums*>(host.data_ptr<double>());
   sums_.zero_();
-  const double diverged = values[0].diverged != 0 ? values[0].diverged : values[1].diverged;
-  return {values[0].loss, values[0].norm, static_cast<std::int64_t>(diverged)};
+  return {values[0].loss, values[0].norm, static_cast<std::int64_t>(values[0].diverged),
+          static_cast<std::int64_t>(values[1].diverged)};
 }
 
 }  // namespace edgewise

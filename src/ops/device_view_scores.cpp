@@ -1,5 +1,6 @@
 #include "ops/device_view_scores.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "ops/autograd_support.h"

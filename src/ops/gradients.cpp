@@ -23,6 +23,19 @@ std::vector<at::Tensor> gradients(const at::Tensor& value, std::span<const at::T
   return result;
 }
 
+at::Tensor flattened(std::span<const at::Tensor> parts) {
+  std::vector<at::Tensor> flat;
+  flat.reserve(parts.size());
+  for (const at::Tensor& part : parts) {
+    flat.push_back(part.reshape({-1}));
+  }
+  return at::cat(flat, 0);
+}
+
+at::Tensor normOnDevice(const at::Tensor& flat) {
+  return at::linalg_vector_norm(flat, 2, c10::nullopt, /*keepdim=*/false, at::kDouble);
+}
+
 WithoutGradients::WithoutGradients() : before_(c10::GradMode::is_enabled()) {
   c10::GradMode::set_enabled(false);
 }

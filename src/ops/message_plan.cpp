@@ -87,7 +87,7 @@ void MessagePlan::scaleByDegrees() {
 }
 
 std::shared_ptr<const MessagePlan> MessagePlan::without(std::span<const Edge> edges) const {
-  invariant(mask_.empty(), "a masked plan cannot be masked again");
+  invariant(!masked_, "a masked plan cannot be masked again");
   auto plan = std::shared_ptr<MessagePlan>(new MessagePlan(*this));
   plan->masked_ = true;
   plan->device_ = std::make_shared<detail::DevicePlan>(*plan, device_rows_);
@@ -118,9 +118,11 @@ std::shared_ptr<const MessagePlan> MessagePlan::without(std::span<const Edge> ed
 }
 
 std::shared_ptr<const MessagePlan> MessagePlan::withoutOnDevice(const at::Tensor& edges) const {
-  invariant(mask_.empty() && rows_ == columns_, "a device masks undirected graphs, and once");
+  invariant(!masked_ && rows_ == columns_, "a device masks undirected graphs, and once");
   auto plan = std::shared_ptr<MessagePlan>(new MessagePlan(*this));
   plan->masked_ = true;
+  // The host would sum what is masked.
+  plan->on_host_ = false;
   plan->device_ = device_->without(edges, *plan);
   return plan;
 }

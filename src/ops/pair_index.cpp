@@ -58,6 +58,7 @@ std::shared_ptr<const PairIndex> PairIndex::makeOnDevice(const at::Tensor& ends,
   invariant(ends.dim() == 2 && ends.size(1) == 2 && ends.scalar_type() == at::kInt &&
                 ends.is_contiguous(),
             "pairs on a device are [pairs, 2] of int32");
+  invariant(ends.size(0) < (std::int64_t{1} << 30), "too many pairs for one batch");
   auto result = std::shared_ptr<PairIndex>(new PairIndex());
   result->size_ = static_cast<std::size_t>(ends.size(0));
   result->node_count_ = node_count;
@@ -73,6 +74,12 @@ at::Tensor PairIndex::ends(at::Device device) const {
                                                2 * pairs_.size());
     ends_ = detail::copyTo(device, values, at::kInt).view({-1, 2});
   }
+  invariant(ends_.device() == device, "pairs stand on another device");
+  return ends_;
+}
+
+at::Tensor PairIndex::endsThere() const {
+  invariant(!onHost(), "the host knows these pairs");
   return ends_;
 }
 

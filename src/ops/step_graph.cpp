@@ -15,25 +15,45 @@ namespace edgewise {
 #ifdef EDGEWISE_CUDA
 
 struct StepGraphs::Implementation {
-  // Calls before a step is recorded: libraries allocate what they need in the first ones.
+  // Calls before the first step is recorded: libraries allocate what they need in those.
   static constexpr int kWarmUp = 2;
-
-  struct Recorded {
-    int calls = 0;
-    std::unique_ptr<at::cuda::CUDAGraph> graph;
-  };
 
   explicit Implementation(at::Device where) : device(where) {}
 
   at::Device device;
   c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, -1);
   decltype(at::cuda::graph_pool_handle()) pool = at::cuda::graph_pool_handle();
-  std::map<std::uint64_t, Recorded> steps;
+  int calls = 0;
+  std::map<std::uint64_t, std::unique_ptr<at::cuda::CUDAGraph>> steps;
+
+  [[nodiscard]] std::unique_ptr<at::cuda::CUDAGraph> recorded(const std::function<void()>& body) {
+    // What the calls before held is not held twice.
+    stream.synchronize();
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    auto graph = std::make_unique<at::cuda::CUDAGraph>();
+    graph->capture_begin(pool);
+    try {
+      body();
+    } catch (...) {
+      try {
+        graph->capture_end();
+      } catch (const std::exception&) {
+        // What stopped the body is what counts.
+      }
+      throw;
+    }
+    graph->capture_end();
+    return graph;
+  }
 };
 
 StepGraphs::StepGraphs(at::Device device)
     : implementation_(device.is_cpu() ? nullptr : std::make_unique<Implementation>(device)) {}
-StepGraphs::~StepGraphs() = default;
+StepGraphs::~StepGraphs() {
+  if (implementation_) {
+    implementation_->stream.synchronize();
+  }
+}
 
 void StepGraphs::run(std::uint64_t key, const std::function<void()>& first,
                      const std::function<void()>& body) {
@@ -50,21 +70,15 @@ void StepGraphs::run(std::uint64_t key, const std::function<void()>& first,
   before.block(own.stream);
   {
     const c10::cuda::CUDAStreamGuard guard(own.stream);
-    Implementation::Recorded& step = own.steps[key];
     first();
-    if (step.graph) {
-      step.graph->replay();
-    } else if (++step.calls <= Implementation::kWarmUp) {
+    if (++own.calls <= Implementation::kWarmUp) {
       body();
     } else {
-      own.stream.synchronize();
-      c10::cuda::CUDACachingAllocator::emptyCache();
-      auto graph = std::make_unique<at::cuda::CUDAGraph>();
-      graph->capture_begin(own.pool);
-      body();
-      graph->capture_end();
-      graph->replay();
-      step.graph = std::move(graph);
+      std::unique_ptr<at::cuda::CUDAGraph>& step = own.steps[key];
+      if (!step) {
+        step = own.recorded(body);
+      }
+      step->replay();
     }
   }
   at::cuda::CUDAEvent after;
@@ -74,8 +88,11 @@ void StepGraphs::run(std::uint64_t key, const std::function<void()>& first,
 
 void StepGraphs::clear() {
   if (implementation_) {
-    implementation_->stream.synchronize();
-    implementation_->steps.clear();
+    Implementation& own = *implementation_;
+    own.stream.synchronize();
+    own.steps.clear();
+    own.calls = 0;
+    own.pool = at::cuda::graph_pool_handle();
   }
 }
 

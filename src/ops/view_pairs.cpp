@@ -53,6 +53,14 @@ const at::Tensor& anyOf(const variable_list& tensors) {
   return tensors.front();
 }
 
+// [nodes, width] to add up in; kernels of a device write every element.
+at::Tensor sumsByNode(const PairIndex& pairs, const at::Tensor& like) {
+  const std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(pairs.nodeCount()),
+                                           like.size(1)};
+  const auto options = like.options().requires_grad(false);
+  return onDevice(like) ? at::empty(sizes, options) : at::zeros(sizes, options);
+}
+
 // One [pairs, width] a view: a^i[u] * b^j[v].
 variable_list products(const PairShape& shape, const variable_list& a, const variable_list& b) {
   const at::Tensor& like = anyOf(a);
@@ -84,11 +92,7 @@ variable_list productGradients(const PairShape& shape, const variable_list& grad
   variable_list by_layer(shape.layers);
   variable_list out;
   for (const std::uint32_t layer : shape.wanted) {
-    // Kernels of a device write every element.
-    const std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(shape.pairs->nodeCount()),
-                                             like.size(1)};
-    const auto options = like.options().requires_grad(false);
-    by_layer[layer] = onDevice(like) ? at::empty(sizes, options) : at::zeros(sizes, options);
+    by_layer[layer] = sumsByNode(*shape.pairs, like);
     out.push_back(by_layer[layer]);
   }
   detail::dispatchReal(
@@ -253,8 +257,7 @@ class ScatterEnd : public torch::autograd::Function<ScatterEnd> {
     detail::keep(context, "pairs", pairs);
     context->saved_data["end"] = end;
     const at::Tensor input = rows.contiguous();
-    at::Tensor out = at::zeros({static_cast<std::int64_t>(pairs->nodeCount()), rows.size(1)},
-                               rows.options().requires_grad(false));
+    at::Tensor out = sumsByNode(*pairs, rows);
     detail::dispatchReal(
         "scatterEnd", input,
         [&]<class Real>(Real) {

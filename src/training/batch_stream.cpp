@@ -108,9 +108,8 @@ EdgeBatch BatchStream::cut(std::span<const std::uint32_t> order, std::uint64_t e
     batch.positive.push_back(supervision_[order[i]]);
     batch.rows.push_back(order[i]);
   }
-  batch.negative =
-      sampler_.sample(batch.positive.size() * options_.negatives_per_positive,
-                      negativeNumbers(epoch, number));
+  batch.negative = sampler_.sample(batch.positive.size() * options_.negatives_per_positive,
+                                   negativeNumbers(epoch, number));
   candidates_.restore(batch.negative);
   return batch;
 }

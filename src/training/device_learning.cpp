@@ -2,16 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "edgewise/ops/gradients.h"
 #include "edgewise/util/error.h"
 
 namespace edgewise::detail {
+namespace {
+
+void addMemory(const Parameters& parameters, const Adam& adam, std::vector<const void*>& memory) {
+  for (const at::Tensor& tensor : {parameters.flat(), adam.firstMoment(), adam.secondMoment()}) {
+    memory.push_back(tensor.data_ptr());
+  }
+}
+
+std::vector<const void*> memoryOf(const TrainingState& state) {
+  std::vector<const void*> memory;
+  addMemory(state.parameters, state.adam, memory);
+  if (state.selector) {
+    addMemory(state.selector->parameters, state.selector->adam, memory);
+  }
+  return memory;
+}
+
+}  // namespace
 
 void DeviceLearning::learn(TrainingState& state, std::uint64_t key, bool replayable,
                            const std::function<void()>& fill, const std::function<void()>& body) {
-  if (moved_ != state.parameters.flat().data_ptr()) {
+  if (std::vector<const void*> memory = memoryOf(state); memory != moved_) {
     graphs_.clear();
-    moved_ = state.parameters.flat().data_ptr();
+    moved_ = std::move(memory);
   }
   if (replayable) {
     graphs_.run(key, fill, body);
@@ -29,6 +49,11 @@ void DeviceLearning::descend(TrainingState& state, const at::Tensor& loss, doubl
 
 void DeviceLearning::settle(TrainingState& state) {
   const StepSums sums = step_.takeSums();
+  if (sums.selector_diverged > 0) {
+    throw Error(fmt::format("the search diverged at step {}: a loss or gradient is not a number",
+                            sums.selector_diverged),
+                "lower selector.lr, or raise selector.tau", ExitCode::kFailure);
+  }
   if (sums.diverged > 0) {
     throw Error(fmt::format("training diverged at step {}: its loss or gradient is not a number",
                             sums.diverged),

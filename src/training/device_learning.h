@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "edgewise/ops/device_step.h"
 #include "edgewise/ops/step_graph.h"
@@ -32,8 +33,8 @@ class DeviceLearning {
   DeviceBatches batches_;
   DeviceStep step_;
   StepGraphs graphs_;
-  // The parameters that replays move.
-  const void* moved_ = nullptr;
+  // The memory that replays move.
+  std::vector<const void*> moved_;
 };
 
 [[nodiscard]] AdamRule ruleOf(const Adam& adam);

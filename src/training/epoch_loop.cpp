@@ -53,12 +53,20 @@ void EpochLoop::run(TrainingState& state, std::string_view label, const SaveStat
   }
 }
 
+// Waiting for a device is time spent on steps.
+void EpochLoop::settle(TrainingState& state) const {
+  const Stopwatch watch;
+  learner_.settle(state);
+  state.step_seconds += watch.seconds();
+  state.seconds += watch.seconds();
+}
+
 void EpochLoop::trainEpoch(TrainingState& state, const SaveState& save, ProgressTask& task) {
   batches_.beginEpoch(static_cast<std::uint64_t>(state.epoch));
   const auto count = static_cast<std::int64_t>(batches_.batchesPerEpoch());
   while (state.batch < count && !outOfSteps(state)) {
     if (interruptRequested()) {
-      learner_.settle(state);
+      settle(state);
       save(state);
       throwIfInterrupted();
     }
@@ -69,16 +77,13 @@ void EpochLoop::trainEpoch(TrainingState& state, const SaveState& save, Progress
     state.seconds += watch.seconds();
     if (options_.checkpoint_seconds > 0 &&
         state.seconds - saved_at_ >= options_.checkpoint_seconds) {
+      settle(state);
       saved_at_ = state.seconds;
-      learner_.settle(state);
       save(state);
     }
     task.advance();
   }
-  const Stopwatch watch;
-  learner_.settle(state);
-  state.step_seconds += watch.seconds();
-  state.seconds += watch.seconds();
+  settle(state);
 }
 
 // Validates where it is due, and decides whether this was the last epoch.

@@ -215,7 +215,6 @@ void LinkTrainer::learnOnDevice(TrainingState& state) {
     const Adam::Correction correction = state.adam.nextStep(rate);
     device_->batches().fill(static_cast<std::uint64_t>(state.epoch), number);
     device_->step().set({.noise_step = static_cast<std::uint64_t>(state.steps),
-                         .rate = rate,
                          .adam_step = correction.step,
                          .adam_root = correction.root});
   };

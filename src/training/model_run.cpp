@@ -1,6 +1,5 @@
 #include "edgewise/training/model_run.h"
 
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,13 +17,15 @@
 #include "edgewise/util/hash.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
+#include "training/device_memory.h"
 #include "training/run_parts.h"
 #include "training/view_use.h"
 
 namespace edgewise {
 namespace {
 
-// All that decides a run's numbers; a checkpoint of one run must not continue another.
+// All that decides a run's numbers, but for the rounding of the device that computes them; a
+// checkpoint of one run must not continue another.
 std::string runName(const RunOptions& options, const Dataset& dataset, const LinkSplit& split) {
   nlohmann::json deciding = decidingOptions(options);
   deciding["data"] = dataset.hash;
@@ -96,10 +97,11 @@ class ModelRun {
         folder_(std::move(folder)),
         progress_(progress),
         device_(resolveDevice(options.device)),
+        precision_(precisionOn(device_, options.precision)),
         model_(makeModel(dataset, options)),
         messages_(detail::messagesOf(split, options)),
         name_(runName(options, dataset, split)) {
-    setProductPrecision(fast() ? ProductPrecision::kTf32 : ProductPrecision::kFloat);
+    setProductPrecision(precision_);
   }
 
   RunMetrics train() {
@@ -247,16 +249,13 @@ class ModelRun {
     last_ = endOf(state);
   }
 
-  // Whether products are rounded for speed, which only a GPU does.
-  [[nodiscard]] bool fast() const { return !device_.is_cpu() && options_.precision == "tf32"; }
-
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
   RunMetrics measure(const Parameters& parameters) {
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
     run.selector = options_.network.selector.kind;
     run.device = deviceName(device_);
-    run.precision = fast() ? "tf32" : "fp32";
+    run.precision = precision_ == ProductPrecision::kTf32 ? "tf32" : "fp32";
     run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
     const Stopwatch watch;
     measureValid(parameters, run);
@@ -352,6 +351,7 @@ class ModelRun {
   std::filesystem::path folder_;
   ProgressSink& progress_;
   at::Device device_;
+  ProductPrecision precision_;
   LinkModel model_;
   detail::RunMessages messages_;
   std::string name_;
@@ -365,30 +365,10 @@ class ModelRun {
 
 }  // namespace
 
-namespace {
-
-// A GPU says that its memory is full when it is asked for more, wherever that happens.
-template <class Run>
-RunMetrics withinDeviceMemory(const Run& run) {
-  try {
-    return run();
-  } catch (const c10::Error& error) {
-    if (std::string_view(error.what_without_backtrace()).find("out of memory") ==
-        std::string_view::npos) {
-      throw;
-    }
-    throw ResourceError("the GPU's memory is full",
-                        "lower training.batch_size or model.hidden, or use --device cpu; what was "
-                        "learned so far is kept: go on with --resume");
-  }
-}
-
-}  // namespace
-
 RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
                     const std::filesystem::path& folder, ProgressSink& progress) {
   checkModelRun(dataset, options);
-  return withinDeviceMemory(
+  return detail::withinDeviceMemory(
       [&] { return ModelRun(dataset, split, options, folder, progress).train(); });
 }
 
@@ -397,6 +377,11 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
   const LinkModel model = makeModel(dataset, options);
   if (options.network.selector.searches()) {
     checkSearch(options.network.selector, options.training);
+  }
+  if (options.training.keep_after >= options.training.epochs) {
+    throw ConfigError(fmt::format("training.keep_after: none of {} epochs would be kept",
+                                  options.training.epochs),
+                      "choose fewer than training.epochs");
   }
   if (options.network.selector.kind == "oracle") {
     std::ignore = detail::oracleChooser(dataset, model.encoder().depth());
@@ -422,7 +407,7 @@ void finishModelRun(const std::filesystem::path& folder) {
 
 RunMetrics evaluateModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,
                          const std::filesystem::path& folder, ProgressSink& progress) {
-  return withinDeviceMemory(
+  return detail::withinDeviceMemory(
       [&] { return ModelRun(dataset, split, options, folder, progress).evaluate(); });
 }
 

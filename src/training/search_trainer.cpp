@@ -65,9 +65,9 @@ SelectorGradient watchedGradient(const BilevelLosses& losses, const TrainingStat
 void requireFinite(const SelectorGradient& slope, std::int64_t step) {
   const double loss = slope.upper_loss.item<double>();
   if (!std::isfinite(loss) || !std::isfinite(gradientNorm(slope.gradient))) {
-    throw Error(fmt::format("the search diverged at step {}: loss {} on held-out edges", step,
-                            loss),
-                "lower selector.lr, or raise selector.tau", ExitCode::kFailure);
+    throw Error(
+        fmt::format("the search diverged at step {}: loss {} on held-out edges", step, loss),
+        "lower selector.lr, or raise selector.tau", ExitCode::kFailure);
   }
 }
 
@@ -95,11 +95,15 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
   TrainingOptions& options = setup_.trainer.options;
   options.select_by = decidingMetric(options, setup_.trainer.metrics);
   options.epochs = setup_.selector.searchEpochs(options.epochs);
+  if (!setup_.selector.joins()) {
+    // Of the training that follows.
+    options.keep_after = 0;
+  }
   if (onDevice(setup_.trainer.device)) {
     const at::Device device = setup_.trainer.device;
     device_ = std::make_unique<detail::DeviceLearning>(batches_, device);
-    device_upper_ = std::make_unique<detail::DeviceBatches>(
-        rotating() && batches_.batchesPerEpoch() > 1 ? batches_ : upper_, device);
+    device_upper_ =
+        std::make_unique<detail::DeviceBatches>(sharesBatches() ? batches_ : upper_, device);
   }
 }
 
@@ -143,7 +147,7 @@ double SearchTrainer::temperatureAt(const TrainingState& state) const {
 // Held-out edges in a walk of their own, step after step; training edges that take turns are those
 // of the next batch, so that no edge serves both levels at once.
 SearchTrainer::UpperPlace SearchTrainer::upperPlace(const TrainingState& state) const {
-  if (rotating() && batches_.batchesPerEpoch() > 1) {
+  if (sharesBatches()) {
     return {true, static_cast<std::uint64_t>(state.epoch),
             static_cast<std::size_t>(state.batch + 1) % batches_.batchesPerEpoch()};
   }
@@ -179,15 +183,17 @@ SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
 
 SearchTrainer::Levels SearchTrainer::levelsOnDevice(const detail::DeviceBatch& batch,
                                                     const detail::DeviceBatch& upper) const {
-  const bool masks = setup_.trainer.options.mask_targets;
   const std::size_t nodes = model_.nodeCount();
-  const auto own = masks ? messages_->withoutOnDevice(batch.positive()) : messages_;
+  const auto own = [&] {
+    return setup_.trainer.options.mask_targets ? messages_->withoutOnDevice(batch.positive())
+                                               : messages_;
+  };
   const auto messages =
       rotating() ? messages_->withoutOnDevice(at::cat({batch.positive(), upper.positive()}, 0))
-                 : own;
+                 : own();
   return {.lower = {messages, batch.pairs(nodes)},
           .upper = {rotating() ? messages : messages_, upper.pairs(nodes)},
-          .model_messages = rotating() && setup_.selector.joins() ? own : messages};
+          .model_messages = rotating() && setup_.selector.joins() ? own() : messages};
 }
 
 SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
@@ -201,8 +207,7 @@ BilevelLosses SearchTrainer::lossesOf(const Pass& pass, const Levels& levels) co
                                 GradientUse use) {
       MixtureOptions mixture = pass.mixture;
       mixture.use = use;
-      return model_.searchLoss(weights, selector, level.messages, level.pairs, pass.noise,
-                               mixture);
+      return model_.searchLoss(weights, selector, level.messages, level.pairs, pass.noise, mixture);
     };
   };
   return {.lower = on(levels.lower), .upper = on(levels.upper)};
@@ -260,47 +265,53 @@ void SearchTrainer::settle(TrainingState& state) {
   }
 }
 
-void SearchTrainer::learnOnDevice(TrainingState& state) {
+// The numbers of this step, counted in both optimizers.
+StepValues SearchTrainer::nextValues(TrainingState& state) const {
   const TrainingOptions& options = setup_.trainer.options;
+  const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
+  const Adam::Correction own = state.adam.nextStep(rate);
+  const Adam::Correction its =
+      warmingUp(state) ? Adam::Correction()
+                       : state.selector->adam.nextStep(orElse(setup_.selector.learning_rate, rate));
+  return {.noise_step = static_cast<std::uint64_t>(state.steps),
+          .adam_step = own.step,
+          .adam_root = own.root,
+          .selector_step = its.step,
+          .selector_root = its.root,
+          .inverse_temperature = 1 / temperatureAt(state),
+          .virtual_step = bilevelOptions(rate).virtual_step};
+}
+
+void SearchTrainer::descendOnDevice(TrainingState& state, const Levels& levels, bool warming_up) {
+  const TrainingOptions& options = setup_.trainer.options;
+  DeviceStep& step = device_->step();
+  const Pass pass{.noise = Noise(setup_.trainer.seed, step.noiseStep()),
+                  .mixture = {.inverse_temperature = step.inverseTemperature()}};
+  const BilevelLosses losses = lossesOf(pass, levels);
+  if (!warming_up) {
+    SelectorState& selector = *state.selector;
+    BilevelOptions bilevel = bilevelOptions(options.learning_rate);
+    bilevel.virtual_step_there = step.virtualStep();
+    const SelectorGradient slope =
+        selectorGradient(losses, state.parameters, selector.parameters, bilevel);
+    step.descendSelector(slope.upper_loss, slope.gradient, detail::ruleOf(selector.adam),
+                         detail::buffersOf(selector.parameters, selector.adam));
+  }
+  device_->descend(state, modelLoss(state, pass, levels, losses), options.clip);
+}
+
+void SearchTrainer::learnOnDevice(TrainingState& state) {
   const auto number = static_cast<std::size_t>(state.batch);
   const UpperPlace place = upperPlace(state);
   const detail::DeviceBatch& batch = device_->batches().memoryFor(number);
   const detail::DeviceBatch& upper = device_upper_->memoryFor(place.number);
   const bool warming_up = warmingUp(state);
-  SelectorState& selector = *state.selector;
-  DeviceStep& step = device_->step();
   const auto fill = [&] {
-    const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
-    const Adam::Correction own = state.adam.nextStep(rate);
-    const Adam::Correction its =
-        warming_up ? Adam::Correction()
-                   : selector.adam.nextStep(orElse(setup_.selector.learning_rate, rate));
     device_->batches().fill(static_cast<std::uint64_t>(state.epoch), number);
     device_upper_->fill(place.epoch, place.number);
-    step.set({.noise_step = static_cast<std::uint64_t>(state.steps),
-              .rate = rate,
-              .adam_step = own.step,
-              .adam_root = own.root,
-              .selector_step = its.step,
-              .selector_root = its.root,
-              .inverse_temperature = 1 / temperatureAt(state),
-              .virtual_step = bilevelOptions(rate).virtual_step});
+    device_->step().set(nextValues(state));
   };
-  const auto body = [&] {
-    const Levels levels = levelsOnDevice(batch, upper);
-    const Pass pass{.noise = Noise(setup_.trainer.seed, step.noiseStep()),
-                    .mixture = {.inverse_temperature = step.inverseTemperature()}};
-    const BilevelLosses losses = lossesOf(pass, levels);
-    if (!warming_up) {
-      BilevelOptions bilevel = bilevelOptions(options.learning_rate);
-      bilevel.virtual_step_there = step.virtualStep();
-      const SelectorGradient slope =
-          selectorGradient(losses, state.parameters, selector.parameters, bilevel);
-      step.descendSelector(slope.upper_loss, slope.gradient, detail::ruleOf(selector.adam),
-                           detail::buffersOf(selector.parameters, selector.adam));
-    }
-    device_->descend(state, modelLoss(state, pass, levels, losses), options.clip);
-  };
+  const auto body = [&] { descendOnDevice(state, levelsOnDevice(batch, upper), warming_up); };
   const auto key = (static_cast<std::uint64_t>(batch.rows.size(0)) << 32) |
                    (static_cast<std::uint64_t>(upper.rows.size(0)) << 1) | (warming_up ? 1U : 0U);
   device_->learn(state, key, true, fill, body);

@@ -15,6 +15,7 @@
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
+#include "training/device_memory.h"
 
 namespace edgewise {
 namespace {
@@ -139,11 +140,11 @@ StepRates ratesFor(const StepMeasurement& measured, const MessagePlan& messages,
   const std::size_t layer = nodes * hidden * sizeof(float);
   const std::vector<std::uint32_t> picks = neighbourNumbers(messages);
   const bool here = device.is_cpu();
-  StepRates rates{.flops = machine.product.flops,
-                  .streamed = here ? streamRate(layer, seconds)
-                                   : deviceStreamRate(device, layer, seconds),
-                  .gathered = here ? gatherRate(picks, nodes, hidden, seconds)
-                                   : deviceGatherRate(device, picks, nodes, hidden, seconds)};
+  StepRates rates{
+      .flops = machine.product.flops,
+      .streamed = here ? streamRate(layer, seconds) : deviceStreamRate(device, layer, seconds),
+      .gathered = here ? gatherRate(picks, nodes, hidden, seconds)
+                       : deviceGatherRate(device, picks, nodes, hidden, seconds)};
   rates.streamed = std::max(rates.streamed, machine.memory);
   for (const ProductRate& product : measured.products) {
     rates.flops = std::max(rates.flops, product.flops);
@@ -257,8 +258,8 @@ std::span<const BenchCase> benchCases() {
       {.graph = {.name = "ddi", .nodes = 4267, .edges = 1'334'889},
        .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.1"}, {"split.test", "0.1"}}},
       {.graph = {.name = "collab", .nodes = 235'868, .edges = 1'285'465, .features = 128},
-       .settings = {
-           wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}},
+       .settings =
+           {wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}},
       {.graph = {.name = "ppa",
                  .nodes = 576'289,
                  .edges = 30'326'273,
@@ -341,8 +342,10 @@ MachineRates measureMachine(const BenchEffort& effort, at::Device device) {
           .memory = streamRate(beyondCaches(), effort.rate_seconds)};
 }
 
-StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
-                                 const BenchEffort& effort, ProgressSink& progress) {
+namespace {
+
+StepMeasurement trainStep(const BenchSubject& subject, const MachineRates& machine,
+                          const BenchEffort& effort, ProgressSink& progress) {
   const LinkModel model = makeModel(subject.dataset, subject.options);
   if (model.decoder().choosesViews() && model.selector() == nullptr) {
     throw ConfigError(fmt::format("the work of selector '{}' is not counted",
@@ -354,8 +357,8 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
     const auto initial = [&](const ParameterLayout& layout) {
       return Parameters::initial(layout, setup.seed, at::kFloat, setup.device);
     };
-    setup.chooser = makeSelectorChooser(model, initial(model.layout()),
-                                        initial(model.selectorLayout()));
+    setup.chooser =
+        makeSelectorChooser(model, initial(model.layout()), initial(model.selectorLayout()));
   }
   const at::Device device = setup.device;
   LinkTrainer trainer(model, subject.dataset, subject.training, std::move(setup));
@@ -369,8 +372,8 @@ StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates
   return measured;
 }
 
-StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRates& machine,
-                                  const BenchEffort& effort, ProgressSink& progress) {
+StepMeasurement searchStep(const BenchSubject& subject, const MachineRates& machine,
+                           const BenchEffort& effort, ProgressSink& progress) {
   const LinkModel model = makeModel(subject.dataset, subject.options);
   SelectorOptions selector = subject.options.network.selector;
   // Steps that search, not those before them.
@@ -406,6 +409,18 @@ StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRate
   const std::vector<StageCounts> counts = searchStepCounts(sizes, order);
   compare(timeTrainer(trainer, subject, effort, measured, progress), counts, measured);
   return measured;
+}
+
+}  // namespace
+
+StepMeasurement measureTrainStep(const BenchSubject& subject, const MachineRates& machine,
+                                 const BenchEffort& effort, ProgressSink& progress) {
+  return detail::withinDeviceMemory([&] { return trainStep(subject, machine, effort, progress); });
+}
+
+StepMeasurement measureSearchStep(const BenchSubject& subject, const MachineRates& machine,
+                                  const BenchEffort& effort, ProgressSink& progress) {
+  return detail::withinDeviceMemory([&] { return searchStep(subject, machine, effort, progress); });
 }
 
 }  // namespace edgewise

@@ -93,12 +93,11 @@ void countInput(const Dataset& dataset, const ModelOptions& network, StepSizes& 
 // Whether NodeInput sums the first layer's messages once for all; steps that hide edges for their
 // search cannot, and are held to the same floor.
 bool knowsFirstSums(const Dataset& dataset, const RunOptions& options, at::Device device) {
-  constexpr std::size_t kWidest = 512;
   const bool given = options.network.features == "given" || options.network.features == "auto";
   const FeatureMatrix& features = dataset.features;
-  return given && !features.empty() && features.columns() <= kWidest &&
-         (onDevice(device) || !features.isSparse()) && options.network.input_dropout == 0 &&
-         !options.training.mask_targets;
+  return onDevice(device) && given && !features.empty() &&
+         features.columns() <= static_cast<std::size_t>(NodeInput::kWidestHeard) &&
+         options.network.input_dropout == 0 && !options.training.mask_targets;
 }
 
 double entriesWithout(const MessagePlan& messages, const EdgeBatch& batch, bool masks) {

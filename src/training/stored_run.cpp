@@ -31,6 +31,8 @@ StoredRun readStoredRun(const std::filesystem::path& folder) {
     run.split_hash = json.at("split").at("hash").get<std::string>();
     run.valid = MetricSet::fromJson(json.at("valid"));
     run.test = MetricSet::fromJson(json.at("test"));
+    run.device = json.value("device", run.device);
+    run.precision = json.value("precision", run.precision);
   } catch (const nlohmann::json::exception& error) {
     throw DataError(FilePlace{folder / "metrics.json"},
                     fmt::format("is damaged ({})", error.what()), "run the training again");

@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "edgewise/ops/device.h"
@@ -26,14 +25,6 @@ at::Tensor times(const at::Tensor& x, const Factor& factor) {
 
 Factor negative(const Factor& factor) {
   return {-factor.number, factor.there.defined() ? -factor.there : at::Tensor()};
-}
-
-at::Tensor flattened(std::span<const at::Tensor> parts) {
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& part : parts) {
-    flat.push_back(part.reshape({-1}));
-  }
-  return at::cat(flat, 0);
 }
 
 // w + scale * direction, in memory of its own.
@@ -64,28 +55,46 @@ double normOf(std::span<const at::Tensor> parts) {
 
 using Tensors = std::vector<at::Tensor>;
 
-// ε. Along a direction of length 0 any step gives the same difference, which is 0.
-Factor stepAlong(const Tensors& direction, double difference) {
-  constexpr double kShortest = 1e-30;
+// ε, and what a difference over 2ε is multiplied by. A direction of length 0 gives 0.
+struct Difference {
+  Factor step;
+  Factor over;
+};
+
+Difference differenceAlong(const Tensors& direction, double size) {
   if (onDevice(direction.front())) {
-    const at::Tensor flat = flattened(direction);
-    const at::Tensor norm = at::sum(flat * flat, at::kDouble).sqrt().clamp_min(kShortest);
-    return {1, difference / norm};
+    const at::Tensor norm = normOnDevice(flattened(direction));
+    const at::Tensor none = at::zeros_like(norm);
+    return {{1, at::where(norm > 0, size / norm, none)},
+            {1, at::where(norm > 0, norm / (2 * size), none)}};
   }
-  return {difference / std::max(kShortest, normOf(direction))};
+  const double norm = normOf(direction);
+  return norm > 0 ? Difference{{size / norm}, {norm / (2 * size)}} : Difference{};
+}
+
+Tensors zerosLike(std::span<const at::Tensor> tensors) {
+  Tensors zeros;
+  for (const at::Tensor& tensor : tensors) {
+    zeros.push_back(at::zeros_like(tensor).detach());
+  }
+  return zeros;
 }
 
 Tensors byDifference(const BilevelLosses& losses, const Parameters& weights,
-                     const Parameters& selector, const Tensors& direction, double difference) {
-  const Factor step = stepAlong(direction, difference);
-  const Parameters plus = moved(weights, direction, step);
+                     const Parameters& selector, const Tensors& direction, double size) {
+  const Difference difference = differenceAlong(direction, size);
+  if (difference.step.number == 0) {
+    return zerosLike(selector.tensors());
+  }
+  const Parameters plus = moved(weights, direction, difference.step);
   Tensors result = gradients(losses.lower(plus, selector, GradientUse::kOnce), selector.tensors());
-  const Parameters minus = moved(weights, direction, negative(step));
+  const Parameters minus = moved(weights, direction, negative(difference.step));
   const Tensors below =
       gradients(losses.lower(minus, selector, GradientUse::kOnce), selector.tensors());
   for (std::size_t i = 0; i < result.size(); ++i) {
     const at::Tensor change = result[i] - below[i];
-    result[i] = step.there.defined() ? change / (2 * step.there) : change / (2 * step.number);
+    result[i] = difference.step.there.defined() ? times(change, difference.over)
+                                                : change / (2 * difference.step.number);
   }
   return result;
 }

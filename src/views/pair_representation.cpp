@@ -113,7 +113,7 @@ at::Tensor endsExchanged(const at::Tensor& z) {
 
 std::shared_ptr<const PairIndex> turned(const PairIndex& pairs) {
   if (!pairs.onHost()) {
-    return PairIndex::makeOnDevice(pairs.ends(at::kCPU).flip(1).contiguous(), pairs.nodeCount());
+    return PairIndex::makeOnDevice(pairs.endsThere().flip(1).contiguous(), pairs.nodeCount());
   }
   std::vector<Edge> back;
   for (const Edge& pair : pairs.pairs()) {

@@ -19,12 +19,14 @@ void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> w
 
 void ViewChoices::append(const ViewChoices& more) {
   invariant(more.per_pair_ == per_pair_, "choices of different sizes do not go together");
+  invariant(!shares_.defined() && !more.shares_.defined(), "a device's choices stay there");
   views_.insert(views_.end(), more.views_.begin(), more.views_.end());
   weights_.insert(weights_.end(), more.weights_.begin(), more.weights_.end());
   confidence_.insert(confidence_.end(), more.confidence_.begin(), more.confidence_.end());
 }
 
 ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
+  invariant(!shares_.defined(), "a device's choices stay there");
   ViewChoices some(per_pair_);
   for (const std::uint32_t pair : pairs) {
     some.add(views(pair), weights(pair), confidence(pair));

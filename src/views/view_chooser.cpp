@@ -16,7 +16,7 @@ std::vector<Edge> pairsOf(const PairIndex& pairs) {
   if (pairs.onHost()) {
     return {pairs.pairs().begin(), pairs.pairs().end()};
   }
-  const at::Tensor ends = pairs.ends(at::kCPU).to(at::kCPU);
+  const at::Tensor ends = pairs.endsThere().to(at::kCPU);
   const auto* const values = ends.data_ptr<std::int32_t>();
   std::vector<Edge> result;
   for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -123,23 +123,19 @@ at::Tensor ViewSelector::shares(const Parameters& selector, const LayerOutputs& 
                                 const std::shared_ptr<const PairIndex>& pairs,
                                 const MixtureOptions& options) const {
   const at::Tensor all = scores(selector, layers, pairs, options.use);
-  return options.inverse_temperature.defined()
-             ? viewSoftmax(all * options.inverse_temperature, 1)
-             : viewSoftmax(all, options.temperature);
+  return options.inverse_temperature.defined() ? viewSoftmax(all * options.inverse_temperature, 1)
+                                               : viewSoftmax(all, options.temperature);
 }
 
 ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& layers,
                                 const std::shared_ptr<const PairIndex>& pairs) const {
   const WithoutGradients guard;
   if (!pairs->onHost()) {
-    return ViewChoices::onDevice(topShares(scores(selector, layers, pairs), *pairs,
-                                           {.depth = depth_,
-                                            .top = top_,
-                                            .temperature = temperature_,
-                                            .symmetric = symmetric_}));
+    return ViewChoices::onDevice(topShares(
+        scores(selector, layers, pairs), *pairs,
+        {.depth = depth_, .top = top_, .temperature = temperature_, .symmetric = symmetric_}));
   }
-  const at::Tensor values =
-      scores(selector, layers, pairs).to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor values = scores(selector, layers, pairs).to(at::kCPU, at::kDouble).contiguous();
   auto choices = std::make_shared<ViewChoices>(top_);
   BestViews best(views_, depth_, top_, temperature_);
   for (std::size_t p = 0; p < pairs->size(); ++p) {

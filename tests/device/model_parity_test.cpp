@@ -6,6 +6,7 @@
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "support/devices.h"
+#include "support/test_support.h"
 #include "training/device_batches.h"
 
 namespace edgewise {
@@ -176,6 +177,90 @@ std::vector<Edge> edgesIn(const at::Tensor& ends) {
                              static_cast<std::uint32_t>(values[2 * i + 1])));
   }
   return edges;
+}
+
+// Taken up by another trainer after its first epoch, a run on a device ends at the same bits.
+TEST(DeviceTraining, ContinuesToTheSameBits) {
+  EDGEWISE_NEEDS_DEVICE();
+  const ImitatedDevice imitated;
+  const testing::TempFolder folder;
+  const Problem problem(
+      {"Search",
+       "gae",
+       "ps2",
+       {"selector.apply=joint", "selector.holdout=rotate", "training.checkpoint_seconds=0"}});
+  const LinkModel model = makeModel(problem.dataset, problem.options);
+  const auto trainer = [&] {
+    return std::make_unique<SearchTrainer>(
+        model, problem.dataset, problem.split.training,
+        SearchSetup{.trainer = problem.setup(testing::deviceUnderTest()),
+                    .selector = problem.options.network.selector,
+                    .upper = {}});
+  };
+  const auto whole = trainer();
+  TrainingState once = whole->start();
+  int saved = 0;
+  const auto path = folder.path() / "state";
+  whole->run(once, [&](const TrainingState& state) {
+    if (saved++ == 0) {
+      saveState(path, state, "run");
+    }
+  });
+  const auto second = trainer();
+  TrainingState again = second->start();
+  loadState(path, again, "run");
+  EXPECT_EQ(again.epoch, 1);
+  second->run(again, [](const TrainingState&) {});
+  EXPECT_TRUE(
+      testing::sameBits(again.parameters.flat().to(at::kCPU), once.parameters.flat().to(at::kCPU)));
+  // Another state with the same trainer: what was recorded for the first must not move it.
+  TrainingState other = second->start();
+  second->run(other, [](const TrainingState&) {});
+  EXPECT_TRUE(
+      testing::sameBits(other.parameters.flat().to(at::kCPU), once.parameters.flat().to(at::kCPU)));
+}
+
+TEST(DeviceTraining, SaysWhenItDiverges) {
+  EDGEWISE_NEEDS_DEVICE();
+  const ImitatedDevice imitated;
+  Problem problem({"Gae"});
+  problem.options.training.learning_rate = 10;
+  problem.options.training.clip = 0;
+  problem.options.training.epochs = 50;
+  problem.options.network.encoder.dropout = 0;
+  const LinkModel model = makeModel(problem.dataset, problem.options);
+  TrainerSetup setup = problem.setup(testing::deviceUnderTest());
+  LinkTrainer trainer(model, problem.dataset, problem.split.training, std::move(setup));
+  TrainingState state = trainer.start();
+  state.parameters.flat().fill_(1e30F);
+  testing::expectFailure<Error>([&] { trainer.run(state, [](const TrainingState&) {}); },
+                                "diverged at step");
+}
+
+// Should the draws that were looked at not be enough, missing pairs are drawn one by one.
+TEST(DeviceSampler, FindsAllPairsWhereFewDrawsFit) {
+  EDGEWISE_NEEDS_DEVICE();
+  const ImitatedDevice imitated;
+  std::vector<Edge> known;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    for (std::uint32_t j = i + 1; j < 60; ++j) {
+      if ((i + j) % 4 != 0) {
+        known.push_back(makeEdge(i, j));
+      }
+    }
+  }
+  DrawSpace space{.space = {.node_count = 60},
+                  .known = CsrGraph::fromEdges(60, known, Direction::kDirected),
+                  .candidates = {},
+                  .fit = 1};
+  const at::Device device = testing::deviceUnderTest();
+  DeviceSampler sampler(known, space, device);
+  const at::Tensor ends = at::zeros({500, 2}, at::TensorOptions(at::kInt).device(device));
+  sampler.draw(CounterRng(1, "test"), ends);
+  for (const Edge& pair : edgesIn(ends)) {
+    EXPECT_LT(index(pair.src), index(pair.dst));
+    EXPECT_EQ((index(pair.src) + index(pair.dst)) % 4, 0U);
+  }
 }
 
 TEST(DeviceBatches, AreThoseOfTheHost) {

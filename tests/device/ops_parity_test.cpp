@@ -293,6 +293,30 @@ TEST(HalfAggregate, AgreesToTenBits) {
   }
 }
 
+// Weights so small that a node's scale is far above 1, and messages must not overflow.
+TEST(HalfAggregate, StaysFiniteWhereDegreesAreSmall) {
+  EDGEWISE_NEEDS_DEVICE();
+  constexpr std::size_t kMany = 2000;
+  const std::vector<Edge> edges = testing::randomPairs(kMany, 20'000, 3);
+  const std::vector<float> weights(edges.size(), 1e-4F);
+  for (const Norm norm : {Norm::kMean, Norm::kSymmetricOpen}) {
+    const BothPlaces both = testing::runOnBoth([&](at::Device device) {
+      setProductPrecision(ProductPrecision::kTf32);
+      const auto plan = MessagePlan::make(
+          CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights), norm);
+      const at::Tensor x =
+          randomTensor({kMany, 256}, 1, at::kFloat).to(device).set_requires_grad(true);
+      const at::Tensor y = aggregate(plan, x);
+      const at::Tensor weight = randomTensor({kMany, 256}, 2, at::kFloat).to(device);
+      Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
+      results.push_back(y.detach());
+      setProductPrecision(ProductPrecision::kFloat);
+      return results;
+    });
+    testing::expectClose(both.device, both.processor, 1e-3);
+  }
+}
+
 // Nodes with so many neighbours that their rows are cut into segments.
 TEST(LongRows, AreSummedLikeOthers) {
   EDGEWISE_NEEDS_DEVICE();
@@ -344,6 +368,22 @@ TEST(Half, IsRoundedAsLibtorchDoes) {
 }
 
 // What a device masks by itself is what the host masks.
+TEST(DeviceMask, IsNotForTheHostAndNotToBeMaskedAgain) {
+  EDGEWISE_NEEDS_DEVICE();
+  const auto plan = somePlan(Norm::kMean, false, Direction::kUndirected);
+  std::shared_ptr<const MessagePlan> masked;
+  {
+    const ImitatedDevice imitated;
+    const at::Device device = testing::deviceUnderTest();
+    const at::Tensor edges = PairIndex::make(someEdges(), kNodes)->ends(device);
+    masked = plan->withoutOnDevice(edges);
+    EXPECT_TRUE(masked->isMasked());
+    EXPECT_ANY_THROW((void)masked->withoutOnDevice(edges));
+    EXPECT_ANY_THROW((void)masked->without(someEdges()));
+  }
+  EXPECT_ANY_THROW((void)aggregate(masked, randomTensor({kNodes, 4}, 1)));
+}
+
 TEST(DeviceMask, EqualsTheHosts) {
   EDGEWISE_NEEDS_DEVICE();
   const ImitatedDevice imitated;

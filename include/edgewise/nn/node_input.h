@@ -55,9 +55,10 @@ class NodeInput {
   // Whether nodes bring an embedding and nothing else.
   [[nodiscard]] bool isEmbedding() const { return feature_width_ == 0; }
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
-  // The input aggregated over these messages, where it is the same at every step: features and
-  // nothing else, no dropout, nothing masked. It is then computed once for each plan. Undefined
-  // otherwise, and for sparse features on a processor or wide ones, where it would not pay.
+  // On a device the input aggregated over these messages, where it is the same at every step:
+  // features and nothing else, no wider than kWidestHeard, no dropout, nothing masked. It is then
+  // computed once for each plan. Undefined otherwise.
+  static constexpr std::int64_t kWidestHeard = 512;
   [[nodiscard]] at::Tensor heard(const Parameters& parameters,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  const Noise& noise) const;

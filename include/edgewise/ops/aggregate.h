@@ -25,8 +25,8 @@ namespace edgewise {
 // the graph is dense and products may be rounded.
 [[nodiscard]] bool aggregatesDensely(const MessagePlan& plan, at::Device device);
 
-// Bytes of a message that `aggregate` of [nodes, width] floats on this device gathers: 4, or 2 where
-// messages may be rounded and that pays.
+// Bytes of a message that `aggregate` of [nodes, width] floats on this device gathers: 4, or 2
+// where messages may be rounded and that pays.
 [[nodiscard]] int messageBytes(const MessagePlan& plan, std::int64_t width, at::Device device);
 
 }  // namespace edgewise

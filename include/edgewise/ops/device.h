@@ -17,6 +17,8 @@ namespace edgewise {
 
 // How products of floats on a GPU are rounded: as floats, or faster with inputs of 10 bits (TF32).
 enum class ProductPrecision : std::uint8_t { kFloat, kTf32 };
+// "tf32" or "fp32" as an option; on a processor always floats.
+[[nodiscard]] ProductPrecision precisionOn(at::Device device, std::string_view name);
 void setProductPrecision(ProductPrecision precision);
 [[nodiscard]] ProductPrecision productPrecision();
 
@@ -25,7 +27,8 @@ void setProductPrecision(ProductPrecision precision);
 [[nodiscard]] bool onDevice(at::Device device);
 // Waits until the GPU has done what it was asked to; nothing on a processor.
 void finishDevice(at::Device device);
-// Most of the GPU's memory that tensors held at once, in bytes; 0 on a processor.
+// Most of the GPU's memory that libtorch held at once, what it keeps for later included, in bytes;
+// 0 on a processor.
 [[nodiscard]] std::size_t peakDeviceBytes(at::Device device);
 
 // Programs built to imitate a GPU run its kernels on the processor, for tests, while one of these

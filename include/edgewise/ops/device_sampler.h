@@ -4,7 +4,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,7 +27,7 @@ class DeviceSampler {
  public:
   DeviceSampler(std::span<const Edge> supervision, const DrawSpace& draw, at::Device device);
 
-  // The order that `take` counts in; queued.
+  // The order that `take` counts in.
   void setOrder(std::span<const std::uint32_t> order);
   // Supervision edges order[begin ..] -> ends [count, 2], and which they are -> rows [count].
   void take(std::size_t begin, const at::Tensor& rows, const at::Tensor& ends);

@@ -12,7 +12,6 @@ namespace edgewise {
 // The numbers of one step.
 struct StepValues {
   std::uint64_t noise_step = 0;
-  double rate = 0;
   // Adam's: the rate over its first correction, and the root of its second; for the model and for
   // its selector.
   double adam_step = 0;
@@ -27,9 +26,10 @@ struct StepValues {
 struct StepSums {
   double loss = 0;
   double norm = 0;
-  // The first step whose loss or gradient was not finite, counted from 1; 0: none. Nothing was
-  // updated from there on.
+  // The first step whose loss or gradient was not finite, counted from 1, of the model and of its
+  // selector; 0: none. From there on that one was not updated.
   std::int64_t diverged = 0;
+  std::int64_t selector_diverged = 0;
 };
 
 struct AdamRule {
@@ -69,7 +69,6 @@ class DeviceStep {
   [[nodiscard]] StepSums takeSums();
 
  private:
-  struct Target;
   void descend(const at::Tensor& loss, std::span<const at::Tensor> gradients, double clip,
                const AdamRule& rule, const AdamBuffers& buffers, std::int64_t which);
 

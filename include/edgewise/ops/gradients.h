@@ -19,6 +19,11 @@ enum class GradientUse : std::uint8_t { kOnce, kAgain };
                                                 GradientUse use = GradientUse::kOnce,
                                                 bool keep_graph = false);
 
+// All entries of all parts, one after another.
+[[nodiscard]] at::Tensor flattened(std::span<const at::Tensor> parts);
+// The Euclidean norm, [] in double precision, where only a device will know it.
+[[nodiscard]] at::Tensor normOnDevice(const at::Tensor& flat);
+
 // No graph is recorded while one of these lives.
 class WithoutGradients {
  public:

@@ -66,6 +66,8 @@ class MessagePlan {
   [[nodiscard]] bool masksAny() const { return !mask_.empty(); }
   // Whether this plan is another one without some edges, on the host or on a device.
   [[nodiscard]] bool isMasked() const { return masked_; }
+  // Whether kernels of the host know what is masked.
+  [[nodiscard]] bool onHost() const { return on_host_; }
   // The plan as kernels of a device read it.
   [[nodiscard]] const detail::DevicePlan& onDevice() const { return *device_; }
   // First rows of consecutive blocks of about equal work, with the number of rows at the end.
@@ -89,6 +91,7 @@ class MessagePlan {
   // The masked edges as given, for the transposed plan.
   std::vector<Edge> masked_edges_;
   bool masked_ = false;
+  bool on_host_ = true;
   // Both graphs on a device, and this plan there.
   std::shared_ptr<detail::DeviceGraph> device_rows_;
   std::shared_ptr<detail::DeviceGraph> device_columns_;

@@ -39,8 +39,9 @@ class PairIndex {
   // First of nodes() of consecutive blocks of about equal work, with their number at the end.
   [[nodiscard]] std::span<const std::uint32_t> blocks() const { return blocks_; }
 
-  // [pairs, 2] of int32 on a device.
+  // [pairs, 2] of int32 on a device; and where they are, of pairs that only a device knows.
   [[nodiscard]] at::Tensor ends(at::Device device) const;
+  [[nodiscard]] at::Tensor endsThere() const;
   // There too: all places in the order of their nodes, [2 * pairs], and where each node's begin,
   // [nodes + 1], of int32.
   struct DevicePlaces {

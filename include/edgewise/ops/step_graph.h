@@ -19,9 +19,9 @@ class StepGraphs {
   StepGraphs& operator=(StepGraphs&&) = delete;
   ~StepGraphs();
 
-  // Does what `body` does. The first calls of a key run it, later ones replay it: it must read and
-  // write the same memory every time, wait for nothing, and behave the same whenever the key is the
-  // same. `first` queues what differs from step to step and is called every time. Without a GPU
+  // Does what `body` does. The first calls run it, later ones replay it by its key: it must read
+  // and write the same memory every time, wait for nothing, and behave the same whenever the key is
+  // the same. `first` queues what differs from step to step and is called every time. Without a GPU
   // both are called every time.
   void run(std::uint64_t key, const std::function<void()>& first,
            const std::function<void()>& body);

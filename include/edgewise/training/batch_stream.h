@@ -41,9 +41,7 @@ class BatchStream {
   [[nodiscard]] std::size_t batchesPerEpoch() const;
   [[nodiscard]] std::span<const Edge> supervision() const { return supervision_; }
   [[nodiscard]] std::size_t supervisionCount() const { return supervision_.size(); }
-  [[nodiscard]] std::size_t negativesPerPositive() const {
-    return options_.negatives_per_positive;
-  }
+  [[nodiscard]] std::size_t negativesPerPositive() const { return options_.negatives_per_positive; }
   // Positives of a batch, and where in the epoch's order they begin.
   [[nodiscard]] std::size_t sizeOf(std::size_t number) const;
   [[nodiscard]] std::size_t beginOf(std::size_t number) const {

@@ -48,6 +48,7 @@ class EpochLoop {
  private:
   [[nodiscard]] bool outOfSteps(const TrainingState& state) const;
   void trainEpoch(TrainingState& state, const SaveState& save, ProgressTask& task);
+  void settle(TrainingState& state) const;
   void closeEpoch(TrainingState& state, ProgressTask& task) const;
   void keepBest(TrainingState& state, double value, std::int64_t epoch) const;
 

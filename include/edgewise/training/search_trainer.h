@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "edgewise/ops/device_step.h"
 #include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/stage_watch.h"
@@ -69,6 +70,8 @@ class SearchTrainer final : public Learner {
                                       const detail::DeviceBatch& upper) const;
   // Whether training edges take turns in being what the selector learns from.
   [[nodiscard]] bool rotating() const { return setup_.upper.empty(); }
+  // Whether the upper level's batches are the lower one's, one step ahead.
+  [[nodiscard]] bool sharesBatches() const { return rotating() && batches_.batchesPerEpoch() > 1; }
   // The same for every pass of a step.
   struct Pass {
     Noise noise;
@@ -90,6 +93,8 @@ class SearchTrainer final : public Learner {
   };
   [[nodiscard]] UpperPlace upperPlace(const TrainingState& state) const;
   void learnOnDevice(TrainingState& state);
+  [[nodiscard]] StepValues nextValues(TrainingState& state) const;
+  void descendOnDevice(TrainingState& state, const Levels& levels, bool warming_up);
   [[nodiscard]] double temperatureAt(const TrainingState& state) const;
   [[nodiscard]] bool warmingUp(const TrainingState& state) const {
     return state.epoch < setup_.selector.warmup;

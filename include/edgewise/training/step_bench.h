@@ -113,8 +113,7 @@ struct MachineRates {
   ProductRate product;
   double memory = 0;  // bytes a second, beyond the caches
 };
-[[nodiscard]] MachineRates measureMachine(const BenchEffort& effort,
-                                          at::Device device = at::kCPU);
+[[nodiscard]] MachineRates measureMachine(const BenchEffort& effort, at::Device device = at::kCPU);
 
 // What to train on, and how.
 struct BenchSubject {

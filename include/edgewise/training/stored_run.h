@@ -20,6 +20,9 @@ struct StoredRun {
   std::string split_hash;
   MetricSet valid;
   MetricSet test;
+  // What computed them, and how products were rounded.
+  std::string device = "cpu";
+  std::string precision = "fp32";
 };
 
 // Throws DataError for a folder that holds no run, or one that is unfinished or damaged.

@@ -1,5 +1,5 @@
 // Everything a training run is at one moment. Random choices are functions of (seed, epoch, batch),
-// so this, stored and read back, continues to the same bits.
+// so this, stored and read back, continues to the same bits on the same device.
 #pragma once
 
 #include <cstdint>

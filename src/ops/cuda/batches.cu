@@ -125,7 +125,7 @@ std::size_t drawBytes(std::size_t draws) {
 #ifdef __CUDACC__
   const std::int32_t* in = nullptr;
   std::int32_t* out = nullptr;
-  cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, static_cast<int>(draws));
+  require(cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, static_cast<int>(draws)));
 #endif
   return bytes + 2 * rounded(draws * sizeof(std::int32_t));
 }
@@ -138,9 +138,9 @@ void drawNonEdges(Stream stream, const PairDraw& draw, std::size_t draws, std::s
   forEach(stream, draws, IsFit{draw, fit});
 #ifdef __CUDACC__
   std::size_t bytes = scratch_bytes - 2 * part;
-  cub::DeviceScan::ExclusiveSum(static_cast<char*>(scratch) + 2 * part, bytes, fit, ranks,
-                                static_cast<int>(draws), static_cast<cudaStream_t>(stream.handle));
-  requireStarted();
+  require(cub::DeviceScan::ExclusiveSum(static_cast<char*>(scratch) + 2 * part, bytes, fit, ranks,
+                                        static_cast<int>(draws),
+                                        static_cast<cudaStream_t>(stream.handle)));
 #else
   static_cast<void>(scratch_bytes);
   std::int32_t sum = 0;

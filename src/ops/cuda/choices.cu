@@ -112,7 +112,6 @@ struct ChooseRandom {
   int depth;
   bool symmetric;
   const std::int32_t* ends;
-  std::size_t first;
   std::size_t pairs;
   Real* shares;
 
@@ -132,8 +131,7 @@ struct ChooseRandom {
       view = view % depth * depth + view / depth;
     }
     for (int other = 0; other < views; ++other) {
-      shares[static_cast<std::size_t>(other) * pairs + first + i] =
-          other == view ? Real{1} : Real{0};
+      shares[static_cast<std::size_t>(other) * pairs + i] = other == view ? Real{1} : Real{0};
     }
   }
 };
@@ -161,8 +159,8 @@ void knownShares(Stream stream, const std::int32_t* rows, std::size_t count, int
 
 template <class Real>
 void randomShares(Stream stream, RandomKey key, int depth, bool symmetric, const std::int32_t* ends,
-                  std::size_t count, std::size_t first, std::size_t pairs, Real* shares) {
-  forEach(stream, count, ChooseRandom<Real>{key, depth, symmetric, ends, first, pairs, shares});
+                  std::size_t pairs, Real* shares) {
+  forEach(stream, pairs, ChooseRandom<Real>{key, depth, symmetric, ends, pairs, shares});
 }
 
 #define EDGEWISE_CHOICES(Real)                                                                     \
@@ -172,7 +170,7 @@ void randomShares(Stream stream, RandomKey key, int depth, bool symmetric, const
   template void knownShares<Real>(Stream, const std::int32_t*, std::size_t, int, int,              \
                                   const std::uint8_t*, const float*, std::size_t, Real*);          \
   template void randomShares<Real>(Stream, RandomKey, int, bool, const std::int32_t*, std::size_t, \
-                                   std::size_t, std::size_t, Real*);
+                                   Real*);
 EDGEWISE_CHOICES(float)
 EDGEWISE_CHOICES(double)
 #undef EDGEWISE_CHOICES

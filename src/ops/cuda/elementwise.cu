@@ -141,14 +141,14 @@ struct SetNumbers {
 template <class Real>
 struct CountStep {
   const Real* loss;
-  const double* squared_norm;
+  const double* norm_at;
   double clip;
   const StepNumbers* numbers;
   StepSums* sums;
 
   EDGEWISE_FN void operator()(std::size_t) const {
     const auto value = static_cast<double>(*loss);
-    const double norm = sqrt(*squared_norm);
+    const double norm = *norm_at;
     // Not a number differs from itself; infinities from what a number minus itself is.
     const bool finite = value - value == 0 && norm - norm == 0;
     if (!finite && sums->diverged == 0) {
@@ -264,9 +264,9 @@ void setStepNumbers(Stream stream, const StepNumbers& numbers, StepNumbers* out)
 }
 
 template <class Real>
-void countStep(Stream stream, const Real* loss, const double* squared_norm, double clip,
+void countStep(Stream stream, const Real* loss, const double* norm, double clip,
                const StepNumbers* numbers, StepSums* sums) {
-  forEach(stream, 1, CountStep<Real>{loss, squared_norm, clip, numbers, sums});
+  forEach(stream, 1, CountStep<Real>{loss, norm, clip, numbers, sums});
 }
 
 template <class Real>

@@ -62,14 +62,16 @@ void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, cons
                std::size_t width, const Addends<Real>& plus, Real* out,
                const LongRows& long_rows = {}, Real* scratch = nullptr);
 
-// The same with messages of 16 bits, which are half as many bytes to gather: x is brought into
-// their range by a power of two, and so is rounded to 10 bits and nothing else.
+// // The same with messages of 16 bits, which are half as many bytes to gather: x is brought into
+// their range by a power of two, and so is rounded to 10 bits, but for what is 2^29 times smaller
+// than the largest.
 struct HalfScale {
   float up = 1;
   float down = 1;
 };
-// From the least and the greatest entry.
-void halfScale(Stream stream, const float* least, const float* greatest, HalfScale* scale);
+// From the least and the greatest entry, and the greatest column scale (null: 1).
+void halfScale(Stream stream, const float* least, const float* greatest,
+               const float* greatest_scale, HalfScale* scale);
 // messages [rows, width]: x times its node's column scale (null: 1).
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
                 const float* column_scale, const HalfScale* scale, std::uint16_t* messages);
@@ -187,15 +189,15 @@ struct TopChoice {
 template <class Real>
 void topShares(Stream stream, const TopChoice& choice, const std::int32_t* ends, const Real* scores,
                std::size_t pairs, Real* shares);
-// shares[:, first + p] from what was chosen for row rows[p] before: its views' places and weights
+// shares [views, pairs] from what was chosen before for row rows[p]: its views' places and weights
 // [known, top].
 template <class Real>
 void knownShares(Stream stream, const std::int32_t* rows, std::size_t count, int views, int top,
                  const std::uint8_t* places, const float* weights, std::size_t pairs, Real* shares);
-// One view for each pair by a hash of key and pair, from column `first` on.
+// One view for each pair by a hash of key and pair.
 template <class Real>
 void randomShares(Stream stream, RandomKey key, int depth, bool symmetric, const std::int32_t* ends,
-                  std::size_t count, std::size_t first, std::size_t pairs, Real* shares);
+                  std::size_t pairs, Real* shares);
 
 // ---- Noise and elementwise work ----------------------------------------------------------------
 
@@ -236,7 +238,6 @@ void crossEntropy(Stream stream, const Real* logits, const Real* labels, std::si
 // Numbers of a step that change from one to the next, in the GPU's memory.
 struct StepNumbers {
   std::uint64_t noise_step = 0;
-  double rate = 0;
   double adam_step = 0;
   double adam_root = 1;
   double selector_step = 0;
@@ -255,9 +256,9 @@ struct StepSums {
   // What the gradient of the current step is to be multiplied by; 0 once it diverged.
   double scale = 1;
 };
-// Adds a step up: its loss and the square of its gradient's norm. `clip` 0: no bound.
+// Adds a step up: its loss and its gradient's norm. `clip` 0: no bound.
 template <class Real>
-void countStep(Stream stream, const Real* loss, const double* squared_norm, double clip,
+void countStep(Stream stream, const Real* loss, const double* norm, double clip,
                const StepNumbers* numbers, StepSums* sums);
 
 struct AdamSettings {

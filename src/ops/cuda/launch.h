@@ -10,6 +10,8 @@
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 
+#include <string>
+
 #include "edgewise/util/error.h"
 #define EDGEWISE_FN __host__ __device__ inline
 #else
@@ -25,11 +27,18 @@ struct Stream {
 
 #ifdef __CUDACC__
 
-inline void requireStarted() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-    throw Error(cudaGetErrorString(error), "the GPU refused a kernel", ExitCode::kFailure);
+inline void require(cudaError_t error) {
+  if (error == cudaErrorMemoryAllocation) {
+    throw ResourceError("the GPU's memory is full", "lower training.batch_size or model.hidden");
+  }
+  if (error != cudaSuccess) {
+    throw Error(std::string("the GPU refused to work: ") + cudaGetErrorString(error),
+                "try --device cpu, and see whether other programs can use the GPU",
+                ExitCode::kFailure);
   }
 }
+
+inline void requireStarted() { require(cudaGetLastError()); }
 
 template <class Body>
 __global__ void forEachKernel(std::size_t count, Body body) {
@@ -136,26 +145,27 @@ EDGEWISE_FN Pack<Real, Width>& packAt(Real* row, std::size_t column) {
   return *reinterpret_cast<Pack<Real, Width>*>(row + column * Width);
 }
 
-// Whether packs can be read and written at this pointer, or at all of an array of them.
-template <class Matrix>
+// Whether packs of so many can be read and written at this pointer, or at all of an array of them.
+template <int Width, class Matrix>
 bool packsAt(const Matrix& matrix) {
   if constexpr (std::is_array_v<Matrix>) {
     bool all = true;
     for (const auto& pointer : matrix) {
-      all = all && packsAt(pointer);
+      all = all && packsAt<Width>(pointer);
     }
     return all;
   } else {
-    return reinterpret_cast<std::uintptr_t>(matrix) % (4 * sizeof(*matrix)) == 0;
+    return reinterpret_cast<std::uintptr_t>(matrix) % (Width * sizeof(*matrix)) == 0;
   }
 }
 
-// Calls start.template operator()<W>() with the widest pack that divides the rows, where all
-// matrices begin at the address of one. Parameters of a model lie side by side and may not.
-template <class Start, class... Matrices>
+// Calls start.template operator()<W>() with packs of `Most`, or single columns where they do not
+// divide the rows or a matrix does not begin at the address of one: parameters of a model lie side
+// by side and may not.
+template <int Most = 4, class Start, class... Matrices>
 void byPack(std::size_t width, const Start& start, const Matrices&... matrices) {
-  if (width % 4 == 0 && (packsAt(matrices) && ...)) {
-    start.template operator()<4>();
+  if (width % Most == 0 && (packsAt<Most>(matrices) && ...)) {
+    start.template operator()<Most>();
   } else {
     start.template operator()<1>();
   }

@@ -153,12 +153,14 @@ void start(Stream stream, const Aggregation<Real, Message, Width>& all) {
 struct FindScale {
   const float* least;
   const float* greatest;
+  const float* greatest_scale;
   HalfScale* scale;
 
   EDGEWISE_FN void operator()(std::size_t) const {
     const float low = *least < 0 ? -*least : *least;
     const float high = *greatest < 0 ? -*greatest : *greatest;
-    const float most = low > high ? low : high;
+    const float by = greatest_scale != nullptr && *greatest_scale > 1 ? *greatest_scale : 1.0F;
+    const float most = (low > high ? low : high) * by;
     // Up to 2^15 at most, and no further than a float's own range.
     constexpr int kRange = 15;
     constexpr int kMost = 120;
@@ -306,8 +308,9 @@ void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, cons
       x, out, plus.matrix, plus.bias);
 }
 
-void halfScale(Stream stream, const float* least, const float* greatest, HalfScale* scale) {
-  forEach(stream, 1, FindScale{least, greatest, scale});
+void halfScale(Stream stream, const float* least, const float* greatest,
+               const float* greatest_scale, HalfScale* scale) {
+  forEach(stream, 1, FindScale{least, greatest, greatest_scale, scale});
 }
 
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
@@ -333,9 +336,8 @@ void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& sca
                               {rows, rest, x, width / Width, scale, plus, out, long_rows, scratch});
   };
   // Eight messages are as wide as four floats.
-  const auto wide = [&]<int Width>() { run.template operator()<Width == 1 ? 1 : 2 * Width>(); };
   if (width % 8 == 0) {
-    byPack(width, wide, out, plus.matrix, plus.bias);
+    byPack<8>(width, run, x, out, plus.matrix, plus.bias);
   } else {
     byPack(width, run, x, out, plus.matrix, plus.bias);
   }

@@ -69,8 +69,8 @@ struct ProductPack {
   }
 };
 
-// What one node's layer gets, over all pairs that it is an end of. `Weight` says how the gradient
-// of a view and a pair is found.
+// What one node's layer gets, over all pairs that it is an end of. `Gradient` says how that of a
+// view and a pair is found.
 template <class Real, int Width, class Gradient>
 struct BackwardPack {
   Pairs pairs;
@@ -254,8 +254,8 @@ std::size_t sortBytes(std::size_t count) {
   std::size_t bytes = 0;
   const std::int32_t* keys = nullptr;
   std::int32_t* sorted = nullptr;
-  cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, keys, sorted,
-                                  static_cast<int>(count));
+  require(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, keys, sorted,
+                                          static_cast<int>(count)));
   // The unsorted places stand in front.
   return bytes + (count * sizeof(std::int32_t) + 255) / 256 * 256;
 #else
@@ -271,10 +271,9 @@ void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std:
   const std::size_t before = (count * sizeof(std::int32_t) + 255) / 256 * 256;
   std::size_t bytes = scratch_bytes - before;
   forEach(stream, count, Iota{unsorted});
-  cub::DeviceRadixSort::SortPairs(static_cast<char*>(scratch) + before, bytes, keys, sorted_keys,
-                                  unsorted, places, static_cast<int>(count), 0, bitsOf(nodes),
-                                  static_cast<cudaStream_t>(stream.handle));
-  requireStarted();
+  require(cub::DeviceRadixSort::SortPairs(static_cast<char*>(scratch) + before, bytes, keys,
+                                          sorted_keys, unsorted, places, static_cast<int>(count), 0,
+                                          bitsOf(nodes), static_cast<cudaStream_t>(stream.handle)));
 #else
   static_cast<void>(scratch);
   static_cast<void>(scratch_bytes);
