@@ -36,7 +36,7 @@ compiled_sources() {
 # that include its functions or autograd are left to the compiler; kernels and everything else stay free of them.
 readable_sources() {
   compiled_sources | while read -r file; do
-    if grep -qE '#include (<torch/(torch|autograd|csrc)|<ATen/(ATen|Functions|TensorOperators)|"ops/autograd_support|"support/tensors)' "$file"; then
+    if grep -qE '#include (<torch/(torch|autograd|csrc)|<ATen/(ATen|Functions|TensorOperators)|"ops/autograd_support|"support/(tensors|devices))' "$file"; then
       printf 'clang-tidy leaves out %s: clang cannot read the libtorch headers it needs\n' "$file" >&2
     else
       printf '%s\n' "$file"

@@ -19,6 +19,7 @@ std::vector<Edge> pairsOf(const PairIndex& pairs) {
   const at::Tensor ends = pairs.endsThere().to(at::kCPU);
   const auto* const values = ends.data_ptr<std::int32_t>();
   std::vector<Edge> result;
+  result.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     result.push_back(makeEdge(static_cast<std::uint32_t>(values[2 * i]),
                               static_cast<std::uint32_t>(values[2 * i + 1])));

@@ -189,7 +189,8 @@ TEST(SelectorGradient, DifferentiatingTwiceIsExact) {
     const SelectorGradient got = selectorGradient(
         problem.losses(), problem.weights(), problem.theta(),
         {.order = SearchOrder::kExact, .virtual_step = problem.xi(), .difference = 0});
-    EXPECT_NEAR(got.upper_loss.item<double>(), golden["upper_loss_at_w_prime"].get<double>(), 1e-12);
+    EXPECT_NEAR(got.upper_loss.item<double>(), golden["upper_loss_at_w_prime"].get<double>(),
+                1e-12);
     EXPECT_LT(relativeError(GoldenCase::joined(got.gradient),
                             GoldenCase::joined(golden["hypergradient"])),
               1e-9);
