@@ -12,15 +12,15 @@
 namespace edgewise {
 namespace {
 
-// Places of StepNumbers as doubles.
+// Places of StepValues as doubles.
 constexpr std::int64_t kInverseTemperature =
-    offsetof(cuda::StepNumbers, inverse_temperature) / sizeof(double);
-constexpr std::int64_t kVirtualStep = offsetof(cuda::StepNumbers, virtual_step) / sizeof(double);
-constexpr std::int64_t kNumbers = sizeof(cuda::StepNumbers) / sizeof(double);
+    offsetof(StepValues, inverse_temperature) / sizeof(double);
+constexpr std::int64_t kVirtualStep = offsetof(StepValues, virtual_step) / sizeof(double);
+constexpr std::int64_t kNumbers = sizeof(StepValues) / sizeof(double);
 constexpr std::int64_t kSums = sizeof(cuda::StepSums) / sizeof(double);
 
-cuda::StepNumbers* numbersIn(const at::Tensor& tensor) {
-  return reinterpret_cast<cuda::StepNumbers*>(tensor.data_ptr<double>());
+StepValues* valuesIn(const at::Tensor& tensor) {
+  return reinterpret_cast<StepValues*>(tensor.data_ptr<double>());
 }
 
 }  // namespace
@@ -33,19 +33,11 @@ DeviceStep::DeviceStep(at::Device device)
 
 void DeviceStep::set(const StepValues& values) {
   if constexpr (detail::kDeviceKernels) {
-    cuda::setStepNumbers(detail::streamOf(numbers_),
-                         {.noise_step = values.noise_step,
-                          .adam_step = values.adam_step,
-                          .adam_root = values.adam_root,
-                          .selector_step = values.selector_step,
-                          .selector_root = values.selector_root,
-                          .inverse_temperature = values.inverse_temperature,
-                          .virtual_step = values.virtual_step},
-                         numbersIn(numbers_));
+    cuda::setStepValues(detail::streamOf(numbers_), values, valuesIn(numbers_));
   }
 }
 
-const std::uint64_t* DeviceStep::noiseStep() const { return &numbersIn(numbers_)->noise_step; }
+const std::uint64_t* DeviceStep::noiseStep() const { return &valuesIn(numbers_)->noise_step; }
 at::Tensor DeviceStep::inverseTemperature() const { return numbers_[kInverseTemperature]; }
 at::Tensor DeviceStep::virtualStep() const { return numbers_[kVirtualStep]; }
 
@@ -65,7 +57,7 @@ void DeviceStep::descend(const at::Tensor& loss, std::span<const at::Tensor> gra
     const at::Tensor slope = flattened(gradients);
     const at::Tensor norm = normOnDevice(slope);
     const cuda::Stream stream = detail::streamOf(slope);
-    cuda::StepNumbers* const numbers = numbersIn(numbers_);
+    StepValues* const numbers = valuesIn(numbers_);
     auto* const sums = reinterpret_cast<cuda::StepSums*>(sums_[which].data_ptr<double>());
     detail::byType("a step", slope, [&]<class Real>(Real) {
       cuda::countStep<Real>(stream, loss.data_ptr<Real>(), norm.data_ptr<double>(), clip, numbers,

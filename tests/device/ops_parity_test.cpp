@@ -1,6 +1,8 @@
 // Every operation and its gradients on a device against the same on the processor.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "edgewise/data/feature_matrix.h"
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/dropout.h"
@@ -241,25 +243,44 @@ TEST_P(OpParity, InFloats) {
 INSTANTIATE_TEST_SUITE_P(All, OpParity, ::testing::ValuesIn(allCases()),
                          [](const auto& each) { return each.param.name; });
 
-// A graph so dense that it is multiplied as a matrix where rounding to TF32 is allowed.
-TEST(DenseAggregate, AgreesWithTheRows) {
-  EDGEWISE_NEEDS_DEVICE();
-  for (const Norm norm : {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen}) {
+// An aggregation with its gradient in both places.
+struct AggregateCase {
+  std::function<std::shared_ptr<const MessagePlan>()> plan;
+  std::int64_t width = 8;
+  // Of the entries of x.
+  double size = 1;
+  at::ScalarType type = at::kFloat;
+  ProductPrecision precision = ProductPrecision::kTf32;
+
+  void expectParity(double tolerance) const {
     const BothPlaces both = testing::runOnBoth([&](at::Device device) {
-      setProductPrecision(ProductPrecision::kTf32);
-      const std::vector<Edge> edges = someEdges();
-      const auto plan =
-          somePlan(norm, true, Direction::kUndirected)->without(std::span(edges).first(5));
+      setProductPrecision(precision);
+      const auto messages = plan();
+      const auto nodes = static_cast<std::int64_t>(messages->nodeCount());
       const at::Tensor x =
-          randomTensor({kNodes, 8}, 1, at::kFloat).to(device).set_requires_grad(true);
-      const at::Tensor y = aggregate(plan, x);
-      const at::Tensor weight = randomTensor({kNodes, 8}, 2, at::kFloat).to(device);
+          (size * randomTensor({nodes, width}, 1, type)).to(device).set_requires_grad(true);
+      const at::Tensor bias = (size * randomTensor({width}, 4, type)).to(device);
+      const at::Tensor y = aggregateOnto(messages, x, bias, 2 * x);
+      const at::Tensor weight = randomTensor({nodes, width}, 2, type).to(device);
       Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
-      results.push_back(y.detach());
+      results.push_back(y.detach() / size);
       setProductPrecision(ProductPrecision::kFloat);
       return results;
     });
-    testing::expectClose(both.device, both.processor, 3e-3);
+    testing::expectClose(both.device, both.processor, tolerance);
+  }
+};
+
+constexpr std::array kNorms = {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen};
+
+// A graph so dense that it is multiplied as a matrix where rounding to TF32 is allowed.
+TEST(DenseAggregate, AgreesWithTheRows) {
+  EDGEWISE_NEEDS_DEVICE();
+  for (const Norm norm : kNorms) {
+    AggregateCase{.plan = [&] {
+      const std::vector<Edge> edges = someEdges();
+      return somePlan(norm, true, Direction::kUndirected)->without(std::span(edges).first(5));
+    }}.expectParity(3e-3);
   }
 }
 
@@ -269,25 +290,18 @@ TEST(HalfAggregate, AgreesToTenBits) {
   constexpr std::size_t kMany = 2000;
   const std::vector<Edge> edges = testing::randomPairs(kMany, 20'000, 3);
   const std::vector<float> weights = someWeights(edges.size());
-  for (const Norm norm : {Norm::kSum, Norm::kMean, Norm::kSymmetric, Norm::kSymmetricOpen}) {
+  for (const Norm norm : kNorms) {
     for (const double size : {1.0, 1e-9, 1e6}) {
       for (const std::int64_t width : {256, 260, 251}) {
-        const BothPlaces both = testing::runOnBoth([&](at::Device device) {
-          setProductPrecision(ProductPrecision::kTf32);
-          const auto plan = MessagePlan::make(
-              CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights), norm);
-          const at::Tensor x = (size * randomTensor({kMany, width}, 1, at::kFloat))
-                                   .to(device)
-                                   .set_requires_grad(true);
-          const at::Tensor bias = (size * randomTensor({width}, 4, at::kFloat)).to(device);
-          const at::Tensor y = aggregateOnto(plan, x, bias, 2 * x);
-          const at::Tensor weight = randomTensor({kMany, width}, 2, at::kFloat).to(device);
-          Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
-          results.push_back(y.detach() / size);
-          setProductPrecision(ProductPrecision::kFloat);
-          return results;
-        });
-        testing::expectClose(both.device, both.processor, 1e-3);
+        AggregateCase{.plan =
+                          [&] {
+                            return MessagePlan::make(
+                                CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights),
+                                norm);
+                          },
+                      .width = width,
+                      .size = size}
+            .expectParity(1e-3);
       }
     }
   }
@@ -300,20 +314,14 @@ TEST(HalfAggregate, StaysFiniteWhereDegreesAreSmall) {
   const std::vector<Edge> edges = testing::randomPairs(kMany, 20'000, 3);
   const std::vector<float> weights(edges.size(), 1e-4F);
   for (const Norm norm : {Norm::kMean, Norm::kSymmetricOpen}) {
-    const BothPlaces both = testing::runOnBoth([&](at::Device device) {
-      setProductPrecision(ProductPrecision::kTf32);
-      const auto plan = MessagePlan::make(
-          CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights), norm);
-      const at::Tensor x =
-          randomTensor({kMany, 256}, 1, at::kFloat).to(device).set_requires_grad(true);
-      const at::Tensor y = aggregate(plan, x);
-      const at::Tensor weight = randomTensor({kMany, 256}, 2, at::kFloat).to(device);
-      Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
-      results.push_back(y.detach());
-      setProductPrecision(ProductPrecision::kFloat);
-      return results;
-    });
-    testing::expectClose(both.device, both.processor, 1e-3);
+    AggregateCase{.plan =
+                      [&] {
+                        return MessagePlan::make(
+                            CsrGraph::fromEdges(kMany, edges, Direction::kUndirected, weights),
+                            norm);
+                      },
+                  .width = 256}
+        .expectParity(1e-3);
   }
 }
 
@@ -328,30 +336,18 @@ TEST(LongRows, AreSummedLikeOthers) {
       edges.push_back(makeEdge(node, 1));
     }
   }
-  for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
-    for (const Norm norm : {Norm::kMean, Norm::kSymmetric}) {
-      for (const ProductPrecision precision : {ProductPrecision::kFloat, ProductPrecision::kTf32}) {
-        const BothPlaces both = testing::runOnBoth([&](at::Device device) {
-          setProductPrecision(precision);
-          const auto plan = MessagePlan::make(CsrGraph::fromEdges(kMany, edges), norm)
+  for (const Norm norm : {Norm::kMean, Norm::kSymmetric}) {
+    AggregateCase one{.plan =
+                          [&] {
+                            return MessagePlan::make(CsrGraph::fromEdges(kMany, edges), norm)
                                 ->without(std::span(edges).last(700));
-          const at::Tensor x =
-              randomTensor({kMany, 512}, 1, type).to(device).set_requires_grad(true);
-          const at::Tensor bias = randomTensor({512}, 4, type).to(device);
-          const at::Tensor y = aggregateOnto(plan, x, bias);
-          const at::Tensor weight = randomTensor({kMany, 512}, 2, type).to(device);
-          Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
-          results.push_back(y.detach());
-          setProductPrecision(ProductPrecision::kFloat);
-          return results;
-        });
-        const bool rounded = precision == ProductPrecision::kTf32 && type == at::kFloat;
-        testing::expectClose(both.device, both.processor,
-                             rounded              ? 1e-3
-                             : type == at::kFloat ? 1e-5
-                                                  : 1e-10);
-      }
-    }
+                          },
+                      .width = 512};
+    one.expectParity(1e-3);
+    one.precision = ProductPrecision::kFloat;
+    one.expectParity(1e-5);
+    one.type = at::kDouble;
+    one.expectParity(1e-10);
   }
 }
 

@@ -7,20 +7,9 @@
 #include <cstdint>
 #include <span>
 
-namespace edgewise {
+#include "edgewise/ops/step_values.h"
 
-// The numbers of one step.
-struct StepValues {
-  std::uint64_t noise_step = 0;
-  // Adam's: the rate over its first correction, and the root of its second; for the model and for
-  // its selector.
-  double adam_step = 0;
-  double adam_root = 1;
-  double selector_step = 0;
-  double selector_root = 1;
-  double inverse_temperature = 1;
-  double virtual_step = 0;
-};
+namespace edgewise {
 
 // What steps added up since they were last asked.
 struct StepSums {

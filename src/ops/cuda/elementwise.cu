@@ -132,10 +132,10 @@ struct CrossEntropy {
   }
 };
 
-struct SetNumbers {
-  StepNumbers numbers;
-  StepNumbers* out;
-  EDGEWISE_FN void operator()(std::size_t) const { *out = numbers; }
+struct SetValues {
+  StepValues values;
+  StepValues* out;
+  EDGEWISE_FN void operator()(std::size_t) const { *out = values; }
 };
 
 template <class Real>
@@ -143,7 +143,7 @@ struct CountStep {
   const Real* loss;
   const double* norm_at;
   double clip;
-  const StepNumbers* numbers;
+  const StepValues* numbers;
   StepSums* sums;
 
   EDGEWISE_FN void operator()(std::size_t) const {
@@ -259,13 +259,13 @@ void crossEntropy(Stream stream, const Real* logits, const Real* labels, std::si
   forEach(stream, count, CrossEntropy<Real>{logits, labels, out});
 }
 
-void setStepNumbers(Stream stream, const StepNumbers& numbers, StepNumbers* out) {
-  forEach(stream, 1, SetNumbers{numbers, out});
+void setStepValues(Stream stream, const StepValues& values, StepValues* out) {
+  forEach(stream, 1, SetValues{values, out});
 }
 
 template <class Real>
 void countStep(Stream stream, const Real* loss, const double* norm, double clip,
-               const StepNumbers* numbers, StepSums* sums) {
+               const StepValues* numbers, StepSums* sums) {
   forEach(stream, 1, CountStep<Real>{loss, norm, clip, numbers, sums});
 }
 
@@ -277,19 +277,19 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
           AdamElement<Real>{settings, step, root, scale, gradient, value, first, second});
 }
 
-#define EDGEWISE_ELEMENTWISE(Real)                                                              \
-  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);               \
-  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);     \
-  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);         \
-  template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,    \
-                                 std::size_t, Real*);                                           \
-  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,    \
-                                     const Mask&, Real*);                                       \
-  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                        \
-  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);       \
-  template void countStep<Real>(Stream, const Real*, const double*, double, const StepNumbers*, \
-                                StepSums*);                                                     \
-  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,           \
+#define EDGEWISE_ELEMENTWISE(Real)                                                             \
+  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);              \
+  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);    \
+  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);        \
+  template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,   \
+                                 std::size_t, Real*);                                          \
+  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,   \
+                                     const Mask&, Real*);                                      \
+  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                       \
+  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);      \
+  template void countStep<Real>(Stream, const Real*, const double*, double, const StepValues*, \
+                                StepSums*);                                                    \
+  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,          \
                            const double*, const Real*, std::size_t, Real*, Real*, Real*);
 EDGEWISE_ELEMENTWISE(float)
 EDGEWISE_ELEMENTWISE(double)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "edgewise/ops/step_values.h"
 #include "ops/cuda/half.h"
 #include "ops/cuda/launch.h"
 #include "ops/cuda/philox.h"
@@ -235,17 +236,7 @@ void crossEntropy(Stream stream, const Real* logits, const Real* labels, std::si
 
 // ---- Updates -----------------------------------------------------------------------------------
 
-// Numbers of a step that change from one to the next, in the GPU's memory.
-struct StepNumbers {
-  std::uint64_t noise_step = 0;
-  double adam_step = 0;
-  double adam_root = 1;
-  double selector_step = 0;
-  double selector_root = 1;
-  double inverse_temperature = 1;
-  double virtual_step = 0;
-};
-void setStepNumbers(Stream stream, const StepNumbers& numbers, StepNumbers* out);
+void setStepValues(Stream stream, const StepValues& values, StepValues* out);
 
 // What a run of steps adds up.
 struct StepSums {
@@ -259,7 +250,7 @@ struct StepSums {
 // Adds a step up: its loss and its gradient's norm. `clip` 0: no bound.
 template <class Real>
 void countStep(Stream stream, const Real* loss, const double* norm, double clip,
-               const StepNumbers* numbers, StepSums* sums);
+               const StepValues* numbers, StepSums* sums);
 
 struct AdamSettings {
   double beta1 = 0.9;
@@ -267,7 +258,7 @@ struct AdamSettings {
   double epsilon = 1e-8;
   double weight_decay = 0;
 };
-// `step` and `root` as StepNumbers has them; `scale`: StepSums::scale, or null for 1.
+// `step` and `root` as StepValues has them; `scale`: StepSums::scale, or null for 1.
 template <class Real>
 void adam(Stream stream, const AdamSettings& settings, const double* step, const double* root,
           const double* scale, const Real* gradient, std::size_t count, Real* value, Real* first,
