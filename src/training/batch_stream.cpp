@@ -81,6 +81,9 @@ std::optional<DrawSpace> BatchStream::drawSpace() const {
 }
 
 std::vector<std::uint32_t> BatchStream::order(std::uint64_t epoch) const {
+  if (epoch == epoch_ && !order_.empty()) {
+    return order_;
+  }
   std::vector<std::uint32_t> rows(supervision_.size());
   std::iota(rows.begin(), rows.end(), std::uint32_t{0});
   RngStream random(seed_, fmt::format("batches.order.{}", epoch));
@@ -89,8 +92,8 @@ std::vector<std::uint32_t> BatchStream::order(std::uint64_t epoch) const {
 }
 
 void BatchStream::beginEpoch(std::uint64_t epoch) {
-  epoch_ = epoch;
   order_ = order(epoch);
+  epoch_ = epoch;
 }
 
 EdgeBatch BatchStream::batch(std::size_t number) const { return cut(order_, epoch_, number); }

@@ -1,4 +1,4 @@
-#include "ops/cuda/kernels.h"
+#include "ops/cuda/rows.h"
 
 #ifdef __CUDACC__
 #include <cub/device/device_scan.cuh>
@@ -45,18 +45,7 @@ EDGEWISE_FN Drawn drawPair(const PairDraw& draw, std::uint64_t counter) {
 }
 
 EDGEWISE_FN bool isKnown(const PairDraw& draw, Drawn pair) {
-  std::int64_t low = draw.known.offsets[pair.source];
-  const std::int64_t end = draw.known.offsets[pair.source + 1];
-  std::int64_t high = end;
-  while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
-    if (draw.known.columns[middle] < pair.target) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < end && draw.known.columns[low] == pair.target;
+  return findEntry(draw.known, static_cast<std::size_t>(pair.source), pair.target) >= 0;
 }
 
 EDGEWISE_FN void store(const PairDraw& draw, Drawn pair, std::int32_t* ends) {
@@ -111,8 +100,6 @@ struct DrawMissing {
   }
 };
 
-std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-
 }  // namespace
 
 void takeEdges(Stream stream, const std::int32_t* supervision, const std::int32_t* order,
@@ -127,12 +114,12 @@ std::size_t drawBytes(std::size_t draws) {
   std::int32_t* out = nullptr;
   require(cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, static_cast<int>(draws)));
 #endif
-  return bytes + 2 * rounded(draws * sizeof(std::int32_t));
+  return bytes + 2 * inScratch(draws * sizeof(std::int32_t));
 }
 
 void drawNonEdges(Stream stream, const PairDraw& draw, std::size_t draws, std::size_t count,
                   void* scratch, std::size_t scratch_bytes, std::int32_t* ends) {
-  const std::size_t part = rounded(draws * sizeof(std::int32_t));
+  const std::size_t part = inScratch(draws * sizeof(std::int32_t));
   auto* const fit = static_cast<std::int32_t*>(scratch);
   auto* const ranks = reinterpret_cast<std::int32_t*>(static_cast<char*>(scratch) + part);
   forEach(stream, draws, IsFit{draw, fit});

@@ -117,6 +117,9 @@ void sumRows(Stream, std::size_t rows, const Width& width_of, const Body& body,
 
 #endif
 
+// Bytes that so many take up where others follow in the same scratch memory.
+inline std::size_t inScratch(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 // Neighbouring columns that one thread works on, read and written at once.
 template <class Real, int Width>
 struct alignas(sizeof(Real) * Width) Pack {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/cuda/kernels.h"
+#include "ops/cuda/rows.h"
 
 namespace edgewise::cuda {
 namespace {
@@ -192,24 +192,6 @@ struct ToMessagePack {
     packAt<Half, Width>(messages, i) = to;
   }
 };
-
-// Where (row, column) stands among the entries; -1: nowhere.
-EDGEWISE_FN std::int64_t findEntry(const Rows& rows, std::size_t row, std::int32_t column) {
-  if (row >= rows.count) {
-    return -1;
-  }
-  std::int64_t low = rows.offsets[row];
-  std::int64_t high = rows.offsets[row + 1];
-  while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
-    if (rows.columns[middle] < column) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < rows.offsets[row + 1] && rows.columns[low] == column ? low : -1;
-}
 
 struct MaskEdge {
   Rows rows;

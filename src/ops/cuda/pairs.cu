@@ -257,7 +257,7 @@ std::size_t sortBytes(std::size_t count) {
   require(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, keys, sorted,
                                           static_cast<int>(count)));
   // The unsorted places stand in front.
-  return bytes + (count * sizeof(std::int32_t) + 255) / 256 * 256;
+  return bytes + inScratch(count * sizeof(std::int32_t));
 #else
   return count * sizeof(std::int32_t) + 1;
 #endif
@@ -268,7 +268,7 @@ void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std:
                 std::int32_t* places, std::int32_t* offsets) {
 #ifdef __CUDACC__
   auto* const unsorted = static_cast<std::int32_t*>(scratch);
-  const std::size_t before = (count * sizeof(std::int32_t) + 255) / 256 * 256;
+  const std::size_t before = inScratch(count * sizeof(std::int32_t));
   std::size_t bytes = scratch_bytes - before;
   forEach(stream, count, Iota{unsorted});
   require(cub::DeviceRadixSort::SortPairs(static_cast<char*>(scratch) + before, bytes, keys,
