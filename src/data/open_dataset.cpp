@@ -5,6 +5,7 @@
 #include "edgewise/data/catalogue.h"
 #include "edgewise/data/edge_list.h"
 #include "edgewise/data/features.h"
+#include "edgewise/data/sized_graph.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -83,7 +84,9 @@ void refuseFileSettings(const DataOptions& data) {
 }  // namespace
 
 void DataOptions::bind(OptionSet& set) {
-  set.add("data.dataset", dataset, "a known dataset (`edgewise datasets`), or planted");
+  set.add("data.dataset", dataset,
+          "a known dataset (`edgewise datasets`), planted, or sized-NAME: a generated graph as "
+          "large as cora, pubmed, ddi, collab or ppa, to try speed and memory on");
   set.add("data.edges", edges, "your own edge list: CSV, TSV or spaces, plain or gzip");
   set.add("data.features", features, "node features: CSV, npy, npz (dense or CSR) or svmlight");
   set.add(
@@ -123,6 +126,11 @@ Dataset openDataset(const DataOptions& data, const PlantedOptions& planted,
   refuseFileSettings(data);
   if (data.dataset == "planted") {
     return makePlanted(planted);
+  }
+  if (data.dataset.starts_with(kSizedPrefix)) {
+    SizedGraphOptions sizes = findSizes(std::string_view(data.dataset).substr(kSizedPrefix.size()));
+    sizes.name = data.dataset;
+    return makeSizedGraph(sizes);
   }
   const CatalogueEntry& entry = findDataset(data.dataset);
   LoadOptions options;

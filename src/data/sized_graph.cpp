@@ -146,4 +146,34 @@ Dataset makeSizedGraph(const SizedGraphOptions& options) {
   return makeDataset(std::move(parts));
 }
 
+std::span<const SizedGraphOptions> knownSizes() {
+  static const std::vector<SizedGraphOptions> sizes = {
+      {.name = "cora", .nodes = 2708, .edges = 5278, .features = 1433, .feature_entries = 49'216},
+      {.name = "pubmed",
+       .nodes = 19'717,
+       .edges = 44'324,
+       .features = 500,
+       .feature_entries = 988'031},
+      {.name = "ddi", .nodes = 4267, .edges = 1'334'889},
+      {.name = "collab", .nodes = 235'868, .edges = 1'285'465, .features = 128},
+      {.name = "ppa",
+       .nodes = 576'289,
+       .edges = 30'326'273,
+       .features = 58,
+       .feature_entries = 576'289}};
+  return sizes;
+}
+
+const SizedGraphOptions& findSizes(std::string_view name) {
+  std::vector<std::string> known;
+  for (const SizedGraphOptions& each : knownSizes()) {
+    if (each.name == name) {
+      return each;
+    }
+    known.push_back(each.name);
+  }
+  throw ConfigError(fmt::format("no sizes are known by the name '{}'", name),
+                    suggestName(name, known));
+}
+
 }  // namespace edgewise

@@ -240,31 +240,15 @@ std::span<const BenchCase> benchCases() {
   static const std::vector<OptionText> wide = {
       {"model.hidden", "256"}, {"model.embedding", "256"}, {"training.batch_size", "10240"}};
   static const std::vector<BenchCase> cases = {
-      {.graph = {.name = "cora",
-                 .nodes = 2708,
-                 .edges = 5278,
-                 .features = 1433,
-                 .feature_entries = 49'216},
-       .settings = {},
-       .usual = true},
-      {.graph = {.name = "pubmed",
-                 .nodes = 19'717,
-                 .edges = 44'324,
-                 .features = 500,
-                 .feature_entries = 988'031},
-       .settings = {},
-       .usual = true},
+      {.graph = findSizes("cora"), .settings = {}, .usual = true},
+      {.graph = findSizes("pubmed"), .settings = {}, .usual = true},
       // Where a published split fixes the share of training edges, so do these.
-      {.graph = {.name = "ddi", .nodes = 4267, .edges = 1'334'889},
+      {.graph = findSizes("ddi"),
        .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.1"}, {"split.test", "0.1"}}},
-      {.graph = {.name = "collab", .nodes = 235'868, .edges = 1'285'465, .features = 128},
+      {.graph = findSizes("collab"),
        .settings =
            {wide[0], wide[1], wide[2], {"split.valid", "0.0467"}, {"split.test", "0.0361"}}},
-      {.graph = {.name = "ppa",
-                 .nodes = 576'289,
-                 .edges = 30'326'273,
-                 .features = 58,
-                 .feature_entries = 576'289},
+      {.graph = findSizes("ppa"),
        .settings = {wide[0], wide[1], wide[2], {"split.valid", "0.2"}, {"split.test", "0.1"}}}};
   return cases;
 }

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "edgewise/data/dataset.h"
 
@@ -28,5 +30,12 @@ struct SizedGraphOptions {
 // about degrees. The same options give the same bytes on any machine. Throws ConfigError for more
 // edges than there are pairs, or more feature entries than places.
 [[nodiscard]] Dataset makeSizedGraph(const SizedGraphOptions& options);
+
+// The sizes of known datasets, by their short names. As datasets of their own they are called
+// kSizedPrefix and that name.
+inline constexpr std::string_view kSizedPrefix = "sized-";
+[[nodiscard]] std::span<const SizedGraphOptions> knownSizes();
+// Throws ConfigError with the nearest name.
+[[nodiscard]] const SizedGraphOptions& findSizes(std::string_view name);
 
 }  // namespace edgewise
