@@ -103,9 +103,18 @@ void pairProductsBackwardOnCpu(const PairProductInput<Real>& input,
 template <class Real>
 void gatherEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* x, std::size_t width,
                     Real* out) {
+  const bool both = end == PairEnd::kBoth;
   parallelFor(pairs.size(), kPairBlock, [&](std::size_t begin, std::size_t last) {
     for (std::size_t p = begin; p < last; ++p) {
-      std::copy_n(x + endOf(pairs, p, end) * width, width, out + p * width);
+      const auto copy = [&](PairEnd one, std::size_t row) {
+        std::copy_n(x + endOf(pairs, p, one) * width, width, out + row * width);
+      };
+      if (both) {
+        copy(PairEnd::kSource, 2 * p);
+        copy(PairEnd::kTarget, 2 * p + 1);
+      } else {
+        copy(end, p);
+      }
     }
   });
 }
@@ -113,12 +122,13 @@ void gatherEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* x, std::siz
 template <class Real>
 void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std::size_t width,
                      Real* out) {
+  const bool both = end == PairEnd::kBoth;
   const std::uint32_t wanted = end == PairEnd::kSource ? 0 : 1;
   forEachNode(pairs, [&](std::size_t i) {
     Real* to = out + pairs.nodes()[i] * width;
     for (const std::uint32_t place : pairs.places(i)) {
-      if (place % 2 == wanted) {
-        const Real* from = rows + place / 2 * width;
+      if (both || place % 2 == wanted) {
+        const Real* from = rows + (both ? place : place / 2) * width;
 #pragma omp simd
         for (std::size_t k = 0; k < width; ++k) {
           to[k] += from[k];

@@ -249,20 +249,14 @@ at::Tensor DevicePlan::halfSums(const at::Tensor& x, const at::Tensor& plus,
     const cuda::Stream stream = streamOf(x);
     const cuda::Rows entries = rows(x.device());
     const cuda::Scales<float> by = scales<float>(x.device());
-    const auto [least, greatest] = at::aminmax(x.detach());
-    const at::Tensor scale = at::empty({2}, out.options());
     const at::Tensor messages = at::empty(x.sizes(), out.options().dtype(at::kHalf));
-    auto* const factor = reinterpret_cast<cuda::HalfScale*>(scale.data_ptr<float>());
+    const at::Tensor down = at::empty({x.size(0)}, out.options());
     auto* const sent = static_cast<std::uint16_t*>(messages.data_ptr());
-    const at::Tensor most =
-        column_scale_float_.defined() ? column_scale_float_.max() : at::Tensor();
-    cuda::halfScale(stream, least.data_ptr<float>(), greatest.data_ptr<float>(),
-                    dataOf<float>(most), factor);
-    cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, factor,
-                     sent);
+    cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, sent,
+                     down.data_ptr<float>());
     const cuda::LongRows long_rows = graph_->longRows(x.device());
     const at::Tensor scratch = scratchFor(long_rows, out);
-    cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), factor,
+    cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), down.data_ptr<float>(),
                             {dataOf<float>(plus), dataOf<float>(bias)}, out.data_ptr<float>(),
                             long_rows, scratch.data_ptr<float>());
   }

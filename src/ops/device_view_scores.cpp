@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/device_pairs.h"
 
@@ -142,7 +143,7 @@ class DeviceScores : public torch::autograd::Function<DeviceScores> {
       if (to_mlp) {
         const std::size_t place = Inputs::weightPlace(*shape, i);
         result[place] = at::mm(read[i].t(), slope);
-        result[place + 1] = slope.sum(0);
+        result[place + 1] = columnSum(slope);
       }
       if (i == 0) {
         break;

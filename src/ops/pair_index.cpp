@@ -66,6 +66,31 @@ std::shared_ptr<const PairIndex> PairIndex::makeOnDevice(const at::Tensor& ends,
   return result;
 }
 
+std::shared_ptr<const PairIndex> PairIndex::apart() const {
+  const std::scoped_lock lock(mutex_);
+  if (apart_) {
+    return apart_;
+  }
+  if (onHost()) {
+    std::vector<Edge> pairs(size_);
+    for (std::uint32_t p = 0; p < size_; ++p) {
+      pairs[p] = makeEdge(2 * p, 2 * p + 1);
+    }
+    apart_ = make(pairs, 2 * size_);
+    return apart_;
+  }
+  const auto count = static_cast<std::int64_t>(2 * size_);
+  const at::Tensor counted = at::arange(count + 1, ends_.options());
+  const at::Tensor places = counted.narrow(0, 0, count);
+  auto result = std::shared_ptr<PairIndex>(new PairIndex());
+  result->size_ = size_;
+  result->node_count_ = 2 * size_;
+  result->ends_ = places.view({-1, 2});
+  result->device_places_ = {places, counted};
+  apart_ = result;
+  return apart_;
+}
+
 at::Tensor PairIndex::ends(at::Device device) const {
   static_assert(sizeof(Edge) == 2 * sizeof(std::int32_t));
   const std::scoped_lock lock(mutex_);

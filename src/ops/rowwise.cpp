@@ -14,15 +14,21 @@ class ColumnSum : public torch::autograd::Function<ColumnSum> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     context->saved_data["rows"] = x.size(0);
-    if (onDevice(x)) {
-      return x.sum(0);
-    }
     const at::Tensor input = x.contiguous();
+    const std::size_t rows = sizeOf(input, 0);
+    const std::size_t width = sizeOf(input, 1);
     at::Tensor out = at::empty({x.size(1)}, x.options().requires_grad(false));
-    detail::dispatchReal("columnSum", input, [&]<class Real>(Real) {
-      detail::sumRowsInto(input.data_ptr<Real>(), sizeOf(input, 0), sizeOf(input, 1),
-                          out.data_ptr<Real>());
-    });
+    detail::dispatchReal(
+        "columnSum", input,
+        [&]<class Real>(Real) {
+          detail::sumRowsInto(input.data_ptr<Real>(), rows, width, out.data_ptr<Real>());
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          const at::Tensor scratch = at::empty(
+              {static_cast<std::int64_t>(cuda::columnSumScratch(rows, width))}, out.options());
+          cuda::columnSum<Real>(stream, input.data_ptr<Real>(), rows, width,
+                                scratch.data_ptr<Real>(), out.data_ptr<Real>());
+        });
     return out;
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {

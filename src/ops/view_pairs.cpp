@@ -217,7 +217,9 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
   }
 };
 
-// Rows of one end, and the other way round: sums by node.
+static_assert(static_cast<int>(PairEnd::kBoth) == cuda::kBothEnds);
+
+// Rows of one end or both, and the other way round: sums by node.
 at::Tensor scatterEnd(const at::Tensor& rows, const std::shared_ptr<const PairIndex>& pairs,
                       std::int64_t end);
 
@@ -228,8 +230,10 @@ class GatherEnd : public torch::autograd::Function<GatherEnd> {
     detail::keep(context, "pairs", pairs);
     context->saved_data["end"] = end;
     const at::Tensor input = x.contiguous();
-    at::Tensor out = at::empty({static_cast<std::int64_t>(pairs->size()), x.size(1)},
-                               x.options().requires_grad(false));
+    const bool both = static_cast<PairEnd>(end) == PairEnd::kBoth;
+    at::Tensor out =
+        at::empty({static_cast<std::int64_t>(both ? 2 * pairs->size() : pairs->size()), x.size(1)},
+                  x.options().requires_grad(false));
     detail::dispatchReal(
         "gatherEnd", input,
         [&]<class Real>(Real) {
@@ -301,6 +305,22 @@ at::Tensor gatherEnd(const at::Tensor& x, const std::shared_ptr<const PairIndex>
                      PairEnd end) {
   detail::requireNodes("gatherEnd", x, *pairs);
   return GatherEnd::apply(x, pairs, static_cast<std::int64_t>(end));
+}
+
+NearPairs nearPairs(std::span<const at::Tensor> layers,
+                    const std::shared_ptr<const PairIndex>& pairs) {
+  NearPairs near{.layers = {}, .pairs = pairs->apart()};
+  near.layers.reserve(layers.size());
+  for (const at::Tensor& layer : layers) {
+    near.layers.push_back(gatherEnd(layer, pairs, PairEnd::kBoth));
+  }
+  return near;
+}
+
+bool nearPairsPay(std::span<const at::Tensor> layers, const PairIndex& pairs) {
+  constexpr std::size_t kLeastElements = std::size_t{1} << 23;
+  return onDevice(layers.front()) && pairs.nodeCount() > 4 * pairs.size() &&
+         static_cast<std::size_t>(layers.front().numel()) >= kLeastElements;
 }
 
 }  // namespace edgewise

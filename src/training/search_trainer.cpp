@@ -201,16 +201,34 @@ SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
           .mixture = {.temperature = temperatureAt(state)}};
 }
 
-BilevelLosses SearchTrainer::lossesOf(const Pass& pass, const Levels& levels) const {
-  const auto on = [&](const Level& level) {
-    return [this, &level, pass](const Parameters& weights, const Parameters& selector,
-                                GradientUse use) {
-      MixtureOptions mixture = pass.mixture;
-      mixture.use = use;
-      return model_.searchLoss(weights, selector, level.messages, level.pairs, pass.noise, mixture);
-    };
+BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pass,
+                                      const Levels& levels) const {
+  const auto encoded = [this, pass](const Level& level, const Parameters& weights) {
+    return model_.encode(weights, level.messages, pass.noise);
   };
-  return {.lower = on(levels.lower), .upper = on(levels.upper)};
+  const auto loss = [this, pass](const Level& level, const Parameters& weights,
+                                 const LayerOutputs& layers, const Parameters& selector,
+                                 GradientUse use) {
+    MixtureOptions mixture = pass.mixture;
+    mixture.use = use;
+    return model_.searchLoss(weights, selector, layers, level.pairs, pass.noise, mixture);
+  };
+  const auto lower = [=, &own = state.parameters, &level = levels.lower,
+                      known = std::make_shared<LayerOutputs>()](
+                         const Parameters& weights, const Parameters& selector, GradientUse use) {
+    if (&weights != &own) {
+      return loss(level, weights, encoded(level, weights), selector, use);
+    }
+    if (known->empty()) {
+      *known = encoded(level, weights);
+    }
+    return loss(level, weights, *known, selector, use);
+  };
+  const auto upper = [=, &level = levels.upper](const Parameters& weights,
+                                                const Parameters& selector, GradientUse use) {
+    return loss(level, weights, encoded(level, weights), selector, use);
+  };
+  return {.lower = lower, .upper = upper};
 }
 
 BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
@@ -237,7 +255,7 @@ double SearchTrainer::step(TrainingState& state, const EdgeBatch& batch, StageWa
   stages.ended(stage::kIndex);
   const double rate = learningRateAt(options, state.steps, plannedSteps(options, batches_));
   const Pass pass = passAt(state);
-  const BilevelLosses losses = lossesOf(pass, levels);
+  const BilevelLosses losses = lossesOf(state, pass, levels);
   if (!warmingUp(state)) {
     SelectorState& selector = *state.selector;
     const SelectorGradient slope = watchedGradient(losses, state, bilevelOptions(rate), stages);
@@ -287,7 +305,7 @@ void SearchTrainer::descendOnDevice(TrainingState& state, const Levels& levels, 
   DeviceStep& step = device_->step();
   const Pass pass{.noise = Noise(setup_.trainer.seed, step.noiseStep()),
                   .mixture = {.inverse_temperature = step.inverseTemperature()}};
-  const BilevelLosses losses = lossesOf(pass, levels);
+  const BilevelLosses losses = lossesOf(state, pass, levels);
   if (!warming_up) {
     SelectorState& selector = *state.selector;
     BilevelOptions bilevel = bilevelOptions(options.learning_rate);

@@ -257,13 +257,19 @@ StageCounts chooseCounts(const StepSizes& sizes) {
 // What a pass of the search gives gradients to.
 enum class PassGoal : std::uint8_t { kModel, kSelector, kBoth };
 
-// All layers, the selector's scores of all views, their mixture, the loss.
-StageCounts passForward(const StepSizes& sizes) {
-  StageCounts counts = encodeCounts(sizes);
-  counts += decodeCounts(sizes);
+// The selector's scores of all views, their mixture, the loss.
+StageCounts mixtureCounts(const StepSizes& sizes) {
+  StageCounts counts = decodeCounts(sizes);
   counts.flops += mlpFlops(sizes.selector) * sizes.views() * sizes.pairs;
   // The views' weights, on their way there and back.
   counts.streamed += 2 * kReal * sizes.views() * sizes.pairs;
+  return counts;
+}
+
+// With all layers before it.
+StageCounts passForward(const StepSizes& sizes) {
+  StageCounts counts = encodeCounts(sizes);
+  counts += mixtureCounts(sizes);
   return counts;
 }
 
@@ -376,7 +382,9 @@ std::vector<StageCounts> searchStepCounts(const SearchSizes& sizes, SearchOrder 
     counts.push_back(passCounts(stage::kDifference, lower, PassGoal::kSelector, 2));
   }
   counts.push_back(named(stage::kSelector, optimizerCounts(lower.selector_parameters)));
-  counts.push_back(named(stage::kForward, passForward(lower)));
+  // The virtual step has encoded the same weights.
+  counts.push_back(named(
+      stage::kForward, order == SearchOrder::kSecond ? mixtureCounts(lower) : passForward(lower)));
   counts.push_back(named(stage::kBackward, passBackward(lower, PassGoal::kModel)));
   counts.push_back(optimizerCounts(lower.parameters));
   return counts;

@@ -135,7 +135,10 @@ SelectorGradient selectorGradient(const BilevelLosses& losses, const Parameters&
   Parameters ahead;
   if (virtual_step) {
     const at::Tensor lower = losses.lower(weights, selector, GradientUse::kOnce);
-    ahead = moved(weights, gradients(lower, weights.tensors()), negative(step));
+    // Whoever computes the loss may use part of its graph again.
+    ahead =
+        moved(weights, gradients(lower, weights.tensors(), GradientUse::kOnce, /*keep_graph=*/true),
+              negative(step));
   }
   const Parameters& at = virtual_step ? ahead : weights;
   Tensors inputs(selector.tensors().begin(), selector.tensors().end());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -27,6 +28,22 @@ std::string describeInput(const FeatureMatrix& features, std::int64_t embedding)
   }
   const std::string given = fmt::format("{} features", groupedCount(features.columns()));
   return embedding > 0 ? given + " and " + learned : given;
+}
+
+// A batch, and the rows it is decoded from.
+struct Decodable {
+  LayerOutputs layers;
+  PairBatch batch;
+};
+
+Decodable decodable(const LayerOutputs& layers, const PairBatch& batch) {
+  Decodable result{layers, batch};
+  if (nearPairsPay(layers, *batch.pairs)) {
+    NearPairs near = nearPairs(layers, batch.pairs);
+    result.layers = std::move(near.layers);
+    result.batch.pairs = std::move(near.pairs);
+  }
+  return result;
 }
 
 }  // namespace
@@ -89,17 +106,18 @@ LayerOutputs LinkModel::encode(const Parameters& parameters,
 at::Tensor LinkModel::loss(const Parameters& parameters,
                            const std::shared_ptr<const MessagePlan>& messages,
                            const PairBatch& batch, const Noise& noise) const {
-  return decoder_->loss(parameters, encode(parameters, messages, noise), batch, noise);
+  const Decodable near = decodable(encode(parameters, messages, noise), batch);
+  return decoder_->loss(parameters, near.layers, near.batch, noise);
 }
 
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
-                                 const std::shared_ptr<const MessagePlan>& messages,
-                                 const PairBatch& batch, const Noise& noise,
-                                 const MixtureOptions& mixture) const {
-  const LayerOutputs layers = encode(parameters, messages, noise);
-  const ViewMixture views{.shares = selector_->shares(selector, layers, batch.pairs, mixture),
-                          .use = mixture.use};
-  return decoder_->mixtureLoss(parameters, layers, batch, views, noise);
+                                 const LayerOutputs& layers, const PairBatch& batch,
+                                 const Noise& noise, const MixtureOptions& mixture) const {
+  const Decodable near = decodable(layers, batch);
+  const ViewMixture views{
+      .shares = selector_->shares(selector, near.layers, near.batch.pairs, mixture),
+      .use = mixture.use};
+  return decoder_->mixtureLoss(parameters, near.layers, near.batch, views, noise);
 }
 
 at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,
@@ -107,7 +125,8 @@ at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters&
                                  PairBatch batch, const Noise& noise) const {
   const LayerOutputs layers = encode(parameters, messages, noise);
   batch.choice = selector_->choose(selector, layers, batch.pairs);
-  return decoder_->loss(parameters, layers, batch, noise);
+  const Decodable near = decodable(layers, batch);
+  return decoder_->loss(parameters, near.layers, near.batch, noise);
 }
 
 }  // namespace edgewise

@@ -96,7 +96,10 @@ struct Problem {
 void add(Tensors& results, const TrainingState& state) {
   results.push_back(state.parameters.flat().detach());
   if (state.selector) {
-    results.push_back(state.selector->parameters.flat().detach());
+    // All but the last, the bias of a score: no choice depends on it, so that its gradient is
+    // nothing but rounding.
+    const at::Tensor selector = state.selector->parameters.flat().detach();
+    results.push_back(selector.narrow(0, 0, selector.numel() - 1));
   }
   std::vector<double> losses;
   for (const CurvePoint& point : state.curve) {

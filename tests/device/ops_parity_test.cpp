@@ -131,6 +131,20 @@ std::vector<OpCase> pairCases() {
       {"GatherTarget",
        {{kNodes, 4}},
        [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kTarget)}; }},
+      {"GatherBoth",
+       {{kNodes, 4}},
+       [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kBoth)}; }},
+      {"GatherBothOfFewAmongMany",
+       {{200, 4}},
+       [=](const Tensors& x) -> Tensors {
+         const std::vector<Edge> few = {makeEdge(7, 190), makeEdge(190, 3), makeEdge(0, 7)};
+         return {gatherEnd(x[0], PairIndex::make(few, 200), PairEnd::kBoth)};
+       }},
+      {"NearPairs", layers,
+       [=](const Tensors& x) -> Tensors {
+         const NearPairs near = nearPairs(x, index());
+         return viewPairs(near.layers, near.pairs, views);
+       }},
       {"ViewSoftmax",
        {{9, 13}},
        [=](const Tensors& x) -> Tensors { return {viewSoftmax(x[0], 0.3)}; }},
@@ -178,6 +192,8 @@ std::vector<OpCase> denseCases() {
       one("LayerNorm", {{5, 8}, {8}, {8}},
           [](const Tensors& x) { return layerNorm(x[0], x[1], x[2]); }),
       one("ColumnSum", {{5, 7}}, [](const Tensors& x) { return columnSum(x[0]); }),
+      one("ColumnSumOfManyRows", {{9001, 8}}, [](const Tensors& x) { return columnSum(x[0]); }),
+      one("ColumnSumOfManyOddRows", {{9001, 3}}, [](const Tensors& x) { return columnSum(x[0]); }),
       one("RowSum", {{5, 7}}, [](const Tensors& x) { return rowSum(x[0]); }),
       one("ExpandRows", {{7}}, [](const Tensors& x) { return expandRows(x[0], 4); }),
       one("ExpandColumns", {{7}}, [](const Tensors& x) { return expandColumns(x[0], 4); }),

@@ -270,6 +270,36 @@ TEST(GatherEnd, EqualsSelectedRowsWithTheirDerivatives) {
   EXPECT_EQ(gatherEnd(randomTensor({4, 3}, 1), none, PairEnd::kTarget).size(0), 0);
 }
 
+TEST(GatherEnd, GivesBothEndsInTurn) {
+  const std::vector<Edge> pairs = awkwardPairs(40, 90, 4);
+  const auto index = PairIndex::make(pairs, 40);
+  const auto ours = [&](const Tensors& in) {
+    return Tensors{gatherEnd(in[0], index, PairEnd::kBoth)};
+  };
+  const at::Tensor rows =
+      at::stack({endsOf(pairs, PairEnd::kSource), endsOf(pairs, PairEnd::kTarget)}, 1).view({-1});
+  const Tensors x = {randomLeaf({40, 3}, 1)};
+  expectSameDerivatives(
+      ours, [&](const Tensors& in) { return Tensors{in[0].index_select(0, rows)}; }, x);
+  expectFiniteDifferences(ours, x);
+}
+
+TEST(NearPairs, AreTheSamePairs) {
+  const std::vector<Edge> pairs = awkwardPairs(40, 90, 4);
+  const auto index = PairIndex::make(pairs, 40);
+  const std::vector<LayerPair> views = someViews(3, 0b101101110);
+  const auto ours = [&](const Tensors& in) {
+    const NearPairs near = nearPairs(in, index);
+    return viewPairs(near.layers, near.pairs, views);
+  };
+  expectSameDerivatives(
+      ours, [&](const Tensors& in) { return plainViews(in, pairs, views); },
+      randomLayers(3, 40, 4));
+  EXPECT_EQ(index->apart(), index->apart());
+  EXPECT_EQ(index->apart()->nodeCount(), 2 * pairs.size());
+  EXPECT_FALSE(nearPairsPay(randomLayers(1, 40, 4), *index));
+}
+
 TEST(ViewPairs, GivesTheSameBitsForAnyThreadCount) {
   const auto index = PairIndex::make(awkwardPairs(900, 6000, 1), 900);
   const std::vector<LayerPair> views = someViews(2, 0b1111);

@@ -24,6 +24,10 @@ class PairIndex {
   static std::shared_ptr<const PairIndex> makeOnDevice(const at::Tensor& ends,
                                                        std::size_t node_count);
 
+  // As many pairs, each between two nodes of its own: 2 * p and 2 * p + 1. Where these pairs stand,
+  // and made once.
+  [[nodiscard]] std::shared_ptr<const PairIndex> apart() const;
+
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t nodeCount() const { return node_count_; }
   // Whether the host knows the pairs; only then the spans below are there.
@@ -64,6 +68,7 @@ class PairIndex {
   mutable std::mutex mutex_;
   mutable at::Tensor ends_;
   mutable DevicePlaces device_places_;
+  mutable std::shared_ptr<const PairIndex> apart_;
 };
 
 }  // namespace edgewise

@@ -27,10 +27,23 @@ struct LayerPair {
                                                 const std::shared_ptr<const PairIndex>& pairs,
                                                 std::span<const LayerPair> views);
 
-enum class PairEnd : std::uint8_t { kSource, kTarget };
+enum class PairEnd : std::uint8_t { kSource, kTarget, kBoth };
 
-// x [nodes, width] -> [pairs, width]: the rows of one end. Differentiable any number of times.
+// x [nodes, width] -> [pairs, width]: the rows of one end, or [2 * pairs, width] of both, source
+// and target of each pair in turn. Differentiable any number of times.
 [[nodiscard]] at::Tensor gatherEnd(const at::Tensor& x,
                                    const std::shared_ptr<const PairIndex>& pairs, PairEnd end);
+
+// The same pairs among rows that are copies of their ends: whatever is computed from them alone
+// handles matrices of the batch's size instead of the graph's.
+struct NearPairs {
+  std::vector<at::Tensor> layers;
+  std::shared_ptr<const PairIndex> pairs;
+};
+[[nodiscard]] NearPairs nearPairs(std::span<const at::Tensor> layers,
+                                  const std::shared_ptr<const PairIndex>& pairs);
+// Whether that pays: on a device, where a matrix of the graph's size is a burden and most of its
+// rows are no ends.
+[[nodiscard]] bool nearPairsPay(std::span<const at::Tensor> layers, const PairIndex& pairs);
 
 }  // namespace edgewise

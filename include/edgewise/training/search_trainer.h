@@ -78,8 +78,10 @@ class SearchTrainer final : public Learner {
     MixtureOptions mixture;
   };
   [[nodiscard]] Pass passAt(const TrainingState& state) const;
-  // Both losses; the levels must outlive them.
-  [[nodiscard]] BilevelLosses lossesOf(const Pass& pass, const Levels& levels) const;
+  // Both losses; the levels must outlive them, and the state's weights stay as they are: the lower
+  // level encodes them once.
+  [[nodiscard]] BilevelLosses lossesOf(const TrainingState& state, const Pass& pass,
+                                       const Levels& levels) const;
   [[nodiscard]] BilevelOptions bilevelOptions(double rate) const;
   // What the model's own step minimises, with the selector as it is now.
   [[nodiscard]] at::Tensor modelLoss(const TrainingState& state, const Pass& pass,

@@ -39,7 +39,8 @@ struct BilevelOptions {
 using BilevelLoss = std::function<at::Tensor(const Parameters& weights, const Parameters& selector,
                                              GradientUse use)>;
 
-// The same batches and the same noise at every call.
+// The same batches and the same noise at every call, so that what depends on the weights alone may
+// be computed once for the same ones.
 struct BilevelLosses {
   BilevelLoss lower;
   BilevelLoss upper;

@@ -58,11 +58,11 @@ class LinkModel {
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const PairBatch& batch, const Noise& noise) const;
 
-  // The loss of the search: every pair by the mixture of its views that the selector makes.
+  // The loss of the search out of what `encode` gave: every pair by the mixture of its views that
+  // the selector makes.
   [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
-                                      const std::shared_ptr<const MessagePlan>& messages,
-                                      const PairBatch& batch, const Noise& noise,
-                                      const MixtureOptions& mixture) const;
+                                      const LayerOutputs& layers, const PairBatch& batch,
+                                      const Noise& noise, const MixtureOptions& mixture) const;
   // The loss by the views the selector would choose now.
   [[nodiscard]] at::Tensor chosenLoss(const Parameters& parameters, const Parameters& selector,
                                       const std::shared_ptr<const MessagePlan>& messages,

@@ -91,6 +91,28 @@ struct OuterPack {
   }
 };
 
+// The sum over one block of rows.
+constexpr std::size_t kRowsPerSum = 64;
+template <class Real, int Width>
+struct SumBlock {
+  const Real* x;
+  std::size_t rows;
+  std::size_t packs;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t first = i / packs * kRowsPerSum;
+    const std::size_t last = first + kRowsPerSum < rows ? first + kRowsPerSum : rows;
+    Pack<Real, Width> sum{};
+    for (std::size_t row = first; row < last; ++row) {
+      sum.add(Real{1}, packAt<Real, Width>(x, row * packs + i % packs));
+    }
+    packAt<Real, Width>(out, i) = sum;
+  }
+};
+
+std::size_t sumBlocks(std::size_t rows) { return (rows + kRowsPerSum - 1) / kRowsPerSum; }
+
 template <class Real>
 struct ScatterEight {
   const float* values;
@@ -242,6 +264,35 @@ void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* 
       row, open, out);
 }
 
+std::size_t columnSumScratch(std::size_t rows, std::size_t width) {
+  std::size_t blocks = 0;
+  for (rows = sumBlocks(rows); rows > 1; rows = sumBlocks(rows)) {
+    blocks += rows;
+  }
+  return blocks * width;
+}
+
+template <class Real>
+void columnSum(Stream stream, const Real* x, std::size_t rows, std::size_t width, Real* scratch,
+               Real* out) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        const Real* from = x;
+        Real* to = scratch;
+        std::size_t left = rows;
+        for (std::size_t blocks = sumBlocks(left); blocks > 1; blocks = sumBlocks(left)) {
+          forEach(stream, blocks * packs, SumBlock<Real, Width>{from, left, packs, to});
+          from = to;
+          to += blocks * width;
+          left = blocks;
+        }
+        forEach(stream, packs, SumBlock<Real, Width>{from, left, packs, out});
+      },
+      x, scratch, out);
+}
+
 template <class Real>
 void scatterDropped(Stream stream, const float* values, const std::int64_t* places,
                     std::size_t count, const Mask& mask, Real* out) {
@@ -283,6 +334,7 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
   template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);        \
   template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,   \
                                  std::size_t, Real*);                                          \
+  template void columnSum<Real>(Stream, const Real*, std::size_t, std::size_t, Real*, Real*);  \
   template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,   \
                                      const Mask&, Real*);                                      \
   template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                       \

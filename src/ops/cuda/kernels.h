@@ -63,22 +63,17 @@ void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, cons
                std::size_t width, const Addends<Real>& plus, Real* out,
                const LongRows& long_rows = {}, Real* scratch = nullptr);
 
-// // The same with messages of 16 bits, which are half as many bytes to gather: x is brought into
-// their range by a power of two, and so is rounded to 10 bits, but for what is 2^29 times smaller
-// than the largest.
-struct HalfScale {
-  float up = 1;
-  float down = 1;
-};
-// From the least and the greatest entry, and the greatest column scale (null: 1).
-void halfScale(Stream stream, const float* least, const float* greatest,
-               const float* greatest_scale, HalfScale* scale);
-// messages [rows, width]: x times its node's column scale (null: 1).
+// The same with messages of 16 bits, which are half as many bytes to gather. A node's message is
+// scaled by a power of two and so rounded to 10 bits, but for what is 2^29 times smaller than the
+// largest of it.
+//
+// messages [rows, width]: x times its node's column scale (null: 1). What each row is to be
+// multiplied with to have its own size again goes to down [rows].
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
-                const float* column_scale, const HalfScale* scale, std::uint16_t* messages);
+                const float* column_scale, std::uint16_t* messages, float* down);
 // `scales.column` is in the messages already.
 void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
-                       const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
+                       const std::uint16_t* messages, std::size_t width, const float* down,
                        const Addends<float>& plus, float* out, const LongRows& long_rows = {},
                        float* scratch = nullptr);
 
@@ -153,9 +148,12 @@ void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
                           const PairMatrices<const Real>& gradients,
                           const LayerGradients<Real>& to);
 
+// Rows [pairs, width] of one end, 0 or 1, or [2 * pairs, width] of all places.
+inline constexpr int kBothEnds = 2;
 template <class Real>
 void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
                Real* out);
+// The other way round: what each node's rows add up to.
 template <class Real>
 void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
                 Real* out);
@@ -222,6 +220,12 @@ void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size
 template <class Real>
 void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* open,
                 std::size_t rows, std::size_t width, Real* out);
+
+// out [width] = the sum over the rows of x [rows, width]; `scratch` holds columnSumScratch numbers.
+[[nodiscard]] std::size_t columnSumScratch(std::size_t rows, std::size_t width);
+template <class Real>
+void columnSum(Stream stream, const Real* x, std::size_t rows, std::size_t width, Real* scratch,
+               Real* out);
 
 // out [rows, columns] of zeros gets values[i] at places[i], with dropout on the values.
 template <class Real>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #ifdef __CUDACC__
@@ -59,6 +60,10 @@ void forEach(Stream stream, std::size_t count, const Body& body, unsigned thread
   requireStarted();
 }
 
+inline void fillZero(Stream stream, void* memory, std::size_t bytes) {
+  require(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream.handle)));
+}
+
 template <class Real, class Width, class Body, class Store>
 __global__ void sumRowsKernel(std::size_t rows, Width width_of, Body body, Store store) {
   constexpr unsigned kWarp = 32;
@@ -94,7 +99,54 @@ void sumRows(Stream stream, std::size_t rows, const Width& width_of, const Body&
   requireStarted();
 }
 
+template <class Body>
+__global__ void rowMaximumKernel(std::size_t rows, std::size_t width, Body body) {
+  constexpr unsigned kWarp = 32;
+  const std::size_t thread = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  const std::size_t row = thread / kWarp;
+  if (row >= rows) {
+    return;
+  }
+  float most = 0;
+  for (std::size_t k = thread % kWarp; k < width; k += kWarp) {
+    most = fmaxf(most, body.size(row, k));
+  }
+  for (unsigned offset = kWarp / 2; offset > 0; offset /= 2) {
+    most = fmaxf(most, __shfl_xor_sync(0xFFFFFFFFU, most, offset));
+  }
+  for (std::size_t k = thread % kWarp; k < width; k += kWarp) {
+    body.store(row, k, most);
+  }
+}
+
+// body.store(row, k, most) for k in [0, width), with the greatest of body.size(row, k).
+template <class Body>
+void byRowMaximum(Stream stream, std::size_t rows, std::size_t width, const Body& body) {
+  if (rows == 0) {
+    return;
+  }
+  constexpr unsigned kThreads = 256;
+  const auto blocks = static_cast<unsigned>((rows * 32 + kThreads - 1) / kThreads);
+  rowMaximumKernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream.handle)>>>(rows, width,
+                                                                                      body);
+  requireStarted();
+}
+
 #else
+
+template <class Body>
+void byRowMaximum(Stream, std::size_t rows, std::size_t width, const Body& body) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    float most = 0;
+    for (std::size_t k = 0; k < width; ++k) {
+      const float size = body.size(row, k);
+      most = size > most ? size : most;
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+      body.store(row, k, most);
+    }
+  }
+}
 
 template <class Body>
 void forEach(Stream, std::size_t count, const Body& body, unsigned = 256) {
@@ -102,6 +154,8 @@ void forEach(Stream, std::size_t count, const Body& body, unsigned = 256) {
     body(i);
   }
 }
+
+inline void fillZero(Stream, void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
 template <class Real, class Width, class Body, class Store>
 void sumRows(Stream, std::size_t rows, const Width& width_of, const Body& body,

@@ -16,8 +16,6 @@ struct Aggregation {
   Scales<Real> scales;
   const Message* x;
   std::size_t packs;
-  // Where messages were scaled; else null.
-  const HalfScale* scaled;
   Addends<Real> plus;
   Real* out;
   LongRows long_rows;
@@ -44,38 +42,44 @@ struct Aggregation {
     const Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
     return rows.weights == nullptr ? scale : scale * static_cast<Real>(rows.weights[entry]);
   }
-  EDGEWISE_FN void addEntries(std::int64_t begin, std::int64_t end, std::size_t column,
-                              Sum& sum) const {
-    std::int64_t entry = begin;
-    // Several rows are on their way before the first one is needed.
-    constexpr int kAhead = 8;
-    for (; entry + kAhead <= end; entry += kAhead) {
-      std::size_t from[kAhead];
-      Real scale[kAhead];
-      Pack<Message, Width> row[kAhead];
-      for (int i = 0; i < kAhead; ++i) {
-        from[i] = static_cast<std::size_t>(rows.columns[entry + i]);
-      }
-      for (int i = 0; i < kAhead; ++i) {
+  // Up to kAhead entries from `entry` on; exactly so many where they are `Whole`. All rows are on
+  // their way before the first one is needed.
+  static constexpr int kAhead = 8;
+  template <bool Whole>
+  EDGEWISE_FN void addSome(std::int64_t entry, std::int64_t end, std::size_t column,
+                           Sum& sum) const {
+    std::size_t from[kAhead];
+    Real scale[kAhead];
+    Pack<Message, Width> row[kAhead];
+    for (int i = 0; i < kAhead; ++i) {
+      from[i] = Whole || entry + i < end ? static_cast<std::size_t>(rows.columns[entry + i]) : 0;
+    }
+    for (int i = 0; i < kAhead; ++i) {
+      if (Whole || entry + i < end) {
         row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
         scale[i] = entryScale(entry + i, from[i]);
       }
-      for (int i = 0; i < kAhead; ++i) {
+    }
+    for (int i = 0; i < kAhead; ++i) {
+      if (Whole || entry + i < end) {
         for (int k = 0; k < Width; ++k) {
           sum[k] += scale[i] * number(row[i].values[k]);
         }
       }
     }
-    for (; entry < end; ++entry) {
-      const auto from = static_cast<std::size_t>(rows.columns[entry]);
-      add(entryScale(entry, from), from, column, sum);
+  }
+  EDGEWISE_FN void addEntries(std::int64_t begin, std::int64_t end, std::size_t column,
+                              Sum& sum) const {
+    std::int64_t entry = begin;
+    for (; entry + kAhead <= end; entry += kAhead) {
+      addSome<true>(entry, end, column, sum);
+    }
+    if (entry < end) {
+      addSome<false>(entry, end, column, sum);
     }
   }
   EDGEWISE_FN void finish(std::size_t row, std::size_t column, const Sum& sum) const {
-    Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
-    if (scaled != nullptr) {
-      scale *= static_cast<Real>(scaled->down);
-    }
+    const Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
     Sum result;
     for (int k = 0; k < Width; ++k) {
       result[k] = scale * sum[k];
@@ -91,36 +95,31 @@ struct Aggregation {
   }
 };
 
-// One pack of columns of one row that is not long.
+// One pack of columns of a segment of a long row, or of a row that is not long: segments come
+// first, so that the longest work begins first.
 template <class Real, class Message, int Width>
-struct AggregateRow {
+struct AggregatePart {
   Aggregation<Real, Message, Width> all;
 
   EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t row = i / all.packs;
+    const std::size_t part = i / all.packs;
+    const std::size_t column = i % all.packs;
+    Pack<Real, Width> sum{};
+    if (part < all.long_rows.segments) {
+      all.addEntries(all.long_rows.bounds[2 * part], all.long_rows.bounds[2 * part + 1], column,
+                     sum);
+      packAt<Real, Width>(all.scratch, i) = sum;
+      return;
+    }
+    const std::size_t row = part - all.long_rows.segments;
     const std::int64_t begin = all.rows.offsets[row];
     const std::int64_t end = all.rows.offsets[row + 1];
     if (all.long_rows.count > 0 && end - begin > all.long_rows.entries) {
       return;
     }
-    Pack<Real, Width> sum{};
-    all.addSelf(row, i % all.packs, sum);
-    all.addEntries(begin, end, i % all.packs, sum);
-    all.finish(row, i % all.packs, sum);
-  }
-};
-
-// One pack of columns of one segment of a long row.
-template <class Real, class Message, int Width>
-struct AggregateSegment {
-  Aggregation<Real, Message, Width> all;
-
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t segment = i / all.packs;
-    Pack<Real, Width> sum{};
-    all.addEntries(all.long_rows.bounds[2 * segment], all.long_rows.bounds[2 * segment + 1],
-                   i % all.packs, sum);
-    packAt<Real, Width>(all.scratch, i) = sum;
+    all.addSelf(row, column, sum);
+    all.addEntries(begin, end, column, sum);
+    all.finish(row, column, sum);
   }
 };
 
@@ -145,24 +144,39 @@ struct AggregateSegments {
 
 template <class Real, class Message, int Width>
 void start(Stream stream, const Aggregation<Real, Message, Width>& all) {
-  forEach(stream, all.long_rows.segments * all.packs, AggregateSegment<Real, Message, Width>{all});
-  forEach(stream, all.rows.count * all.packs, AggregateRow<Real, Message, Width>{all});
+  forEach(stream, (all.long_rows.segments + all.rows.count) * all.packs,
+          AggregatePart<Real, Message, Width>{all});
   forEach(stream, all.long_rows.count * all.packs, AggregateSegments<Real, Message, Width>{all});
 }
 
-struct FindScale {
-  const float* least;
-  const float* greatest;
-  const float* greatest_scale;
-  HalfScale* scale;
+// One row of messages: scaled by a power of two so that the greatest lies just below 2^15.
+template <int Width>
+struct MessageRow {
+  const float* x;
+  std::size_t packs;
+  const float* column_scale;
+  Half* messages;
+  float* down;
 
-  EDGEWISE_FN void operator()(std::size_t) const {
-    const float low = *least < 0 ? -*least : *least;
-    const float high = *greatest < 0 ? -*greatest : *greatest;
-    const float by = greatest_scale != nullptr && *greatest_scale > 1 ? *greatest_scale : 1.0F;
-    const float most = (low > high ? low : high) * by;
-    // Up to 2^15 at most, and no further than a float's own range.
+  EDGEWISE_FN Pack<float, Width> at(std::size_t row, std::size_t column) const {
+    const float by = column_scale == nullptr ? 1.0F : column_scale[row];
+    Pack<float, Width> values = packAt<float, Width>(x, row * packs + column);
+    for (int k = 0; k < Width; ++k) {
+      values[k] *= by;
+    }
+    return values;
+  }
+  EDGEWISE_FN float size(std::size_t row, std::size_t column) const {
+    const Pack<float, Width> values = at(row, column);
+    float most = 0;
+    for (int k = 0; k < Width; ++k) {
+      most = fmaxf(most, fabsf(values[k]));
+    }
+    return most;
+  }
+  EDGEWISE_FN void store(std::size_t row, std::size_t column, float most) const {
     constexpr int kRange = 15;
+    // No further than a float's own range.
     constexpr int kMost = 120;
     int exponent = 0;
     if (most > 0 && most - most == 0) {
@@ -170,26 +184,16 @@ struct FindScale {
       exponent = kRange - exponent;
       exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
     }
-    *scale = {ldexpf(1.0F, exponent), ldexpf(1.0F, -exponent)};
-  }
-};
-
-template <int Width>
-struct ToMessagePack {
-  const float* x;
-  std::size_t packs;
-  const float* column_scale;
-  const HalfScale* scale;
-  Half* messages;
-
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const float by = scale->up * (column_scale == nullptr ? 1.0F : column_scale[i / packs]);
-    const Pack<float, Width> from = packAt<float, Width>(x, i);
+    const float up = ldexpf(1.0F, exponent);
+    const Pack<float, Width> values = at(row, column);
     Pack<Half, Width> to;
     for (int k = 0; k < Width; ++k) {
-      to[k] = toHalf(from[k] * by);
+      to[k] = toHalf(values[k] * up);
     }
-    packAt<Half, Width>(messages, i) = to;
+    packAt<Half, Width>(messages, row * packs + column) = to;
+    if (column == 0) {
+      down[row] = ldexpf(1.0F, -exponent);
+    }
   }
 };
 
@@ -284,38 +288,33 @@ void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, cons
   byPack(
       width,
       [&]<int Width>() {
-        start<Real, Real, Width>(
-            stream, {rows, scales, x, width / Width, nullptr, plus, out, long_rows, scratch});
+        start<Real, Real, Width>(stream,
+                                 {rows, scales, x, width / Width, plus, out, long_rows, scratch});
       },
       x, out, plus.matrix, plus.bias);
 }
 
-void halfScale(Stream stream, const float* least, const float* greatest,
-               const float* greatest_scale, HalfScale* scale) {
-  forEach(stream, 1, FindScale{least, greatest, greatest_scale, scale});
-}
-
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
-                const float* column_scale, const HalfScale* scale, std::uint16_t* messages) {
+                const float* column_scale, std::uint16_t* messages, float* down) {
   auto* const to = reinterpret_cast<Half*>(messages);
   byPack(
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
-        forEach(stream, rows * packs, ToMessagePack<Width>{x, packs, column_scale, scale, to});
+        byRowMaximum(stream, rows, packs, MessageRow<Width>{x, packs, column_scale, to, down});
       },
       x, to);
 }
 
 void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
-                       const std::uint16_t* messages, std::size_t width, const HalfScale* scale,
+                       const std::uint16_t* messages, std::size_t width, const float* down,
                        const Addends<float>& plus, float* out, const LongRows& long_rows,
                        float* scratch) {
   const auto* const x = reinterpret_cast<const Half*>(messages);
-  const Scales<float> rest{scales.row, nullptr, scales.self};
+  const Scales<float> rest{scales.row, down, scales.self};
   const auto run = [&]<int Width>() {
     start<float, Half, Width>(stream,
-                              {rows, rest, x, width / Width, scale, plus, out, long_rows, scratch});
+                              {rows, rest, x, width / Width, plus, out, long_rows, scratch});
   };
   // Eight messages are as wide as four floats.
   if (width % 8 == 0) {

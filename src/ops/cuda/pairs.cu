@@ -140,6 +140,11 @@ struct GradientByWeight {
   }
 };
 
+// Row i of the rows of one end, or of all places, has this place.
+EDGEWISE_FN std::size_t placeOf(std::size_t row, int end) {
+  return end == kBothEnds ? row : 2 * row + static_cast<std::size_t>(end);
+}
+
 template <class Real, int Width>
 struct GatherPack {
   Pairs pairs;
@@ -149,15 +154,13 @@ struct GatherPack {
   Real* out;
 
   EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t pair = i / packs;
     const std::size_t width = packs * Width;
-    const auto node =
-        static_cast<std::size_t>(pairs.ends[2 * pair + static_cast<std::size_t>(end)]);
-    packAt<Real, Width>(out + pair * width, i % packs) =
-        packAt<Real, Width>(x + node * width, i % packs);
+    const auto node = static_cast<std::size_t>(pairs.ends[placeOf(i / packs, end)]);
+    packAt<Real, Width>(out, i) = packAt<Real, Width>(x + node * width, i % packs);
   }
 };
 
+// What the node whose places these are gets.
 template <class Real, int Width>
 struct ScatterPack {
   Pairs pairs;
@@ -166,18 +169,34 @@ struct ScatterPack {
   std::size_t packs;
   Real* out;
 
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t node = i / packs;
+  EDGEWISE_FN void add(std::size_t node, std::size_t column) const {
     const std::size_t width = packs * Width;
     Pack<Real, Width> sum{};
     for (std::int32_t at = pairs.offsets[node]; at < pairs.offsets[node + 1]; ++at) {
       const std::int32_t place = pairs.places[at];
-      if (place % 2 == end) {
-        sum.add(Real{1},
-                packAt<Real, Width>(rows + static_cast<std::size_t>(place / 2) * width, i % packs));
+      if (end == kBothEnds || place % 2 == end) {
+        const auto row = static_cast<std::size_t>(end == kBothEnds ? place : place / 2);
+        sum.add(Real{1}, packAt<Real, Width>(rows + row * width, column));
       }
     }
-    packAt<Real, Width>(out + node * width, i % packs) = sum;
+    packAt<Real, Width>(out + node * width, column) = sum;
+  }
+  EDGEWISE_FN void operator()(std::size_t i) const { add(i / packs, i % packs); }
+};
+
+// The same for the nodes that occur, of a sum that is 0 for the others: each by the first of its
+// places.
+template <class Real, int Width>
+struct ScatterFirst {
+  ScatterPack<Real, Width> all;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t at = i / all.packs;
+    const Pairs& pairs = all.pairs;
+    const std::int32_t node = pairs.ends[pairs.places[at]];
+    if (at == 0 || pairs.ends[pairs.places[at - 1]] != node) {
+      all.add(static_cast<std::size_t>(node), i % all.packs);
+    }
   }
 };
 
@@ -326,7 +345,8 @@ void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::s
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
-        forEach(stream, pairs.count * packs, GatherPack<Real, Width>{pairs, end, x, packs, out});
+        const std::size_t rows = end == kBothEnds ? 2 * pairs.count : pairs.count;
+        forEach(stream, rows * packs, GatherPack<Real, Width>{pairs, end, x, packs, out});
       },
       x, out);
 }
@@ -338,8 +358,13 @@ void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, st
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
-        forEach(stream, pairs.nodes * packs,
-                ScatterPack<Real, Width>{pairs, end, rows, packs, out});
+        const ScatterPack<Real, Width> all{pairs, end, rows, packs, out};
+        if (pairs.nodes <= 2 * pairs.count) {
+          forEach(stream, pairs.nodes * packs, all);
+          return;
+        }
+        fillZero(stream, out, pairs.nodes * width * sizeof(Real));
+        forEach(stream, 2 * pairs.count * packs, ScatterFirst<Real, Width>{all});
       },
       rows, out);
 }
