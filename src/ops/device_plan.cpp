@@ -20,8 +20,8 @@ constexpr std::size_t kLeastDensity = 128;
 // Of floats that are gathered; below it, making messages of 16 bits costs more than it saves.
 constexpr std::size_t kLeastHalfBytes = std::size_t{32} << 20;
 // Rows with more entries than this are cut into segments of so many.
-constexpr std::int64_t kLongRow = 512;
-constexpr std::int64_t kSegment = 256;
+constexpr std::int64_t kLongRow = 256;
+constexpr std::int64_t kSegment = 128;
 // Rows of a matrix begin at multiples of this many floats.
 constexpr std::int64_t kPadding = 8;
 

@@ -42,41 +42,47 @@ struct Aggregation {
     const Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
     return rows.weights == nullptr ? scale : scale * static_cast<Real>(rows.weights[entry]);
   }
-  // Up to kAhead entries from `entry` on; exactly so many where they are `Whole`. All rows are on
-  // their way before the first one is needed.
+  // All rows are on their way before the first one is needed.
   static constexpr int kAhead = 8;
-  template <bool Whole>
-  EDGEWISE_FN void addSome(std::int64_t entry, std::int64_t end, std::size_t column,
+  template <int Count>
+  EDGEWISE_FN void addSome(std::int64_t entry, std::size_t column, Sum& sum) const {
+    std::size_t from[Count];
+    Real scale[Count];
+    Pack<Message, Width> row[Count];
+    for (int i = 0; i < Count; ++i) {
+      from[i] = static_cast<std::size_t>(rows.columns[entry + i]);
+    }
+    for (int i = 0; i < Count; ++i) {
+      row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
+    }
+    for (int i = 0; i < Count; ++i) {
+      scale[i] = entryScale(entry + i, from[i]);
+    }
+    for (int i = 0; i < Count; ++i) {
+      for (int k = 0; k < Width; ++k) {
+        sum[k] += scale[i] * number(row[i].values[k]);
+      }
+    }
+  }
+  // What is left in steps of half the size: one row after the other would each be waited for.
+  template <int Count>
+  EDGEWISE_FN void addRest(std::int64_t entry, std::int64_t end, std::size_t column,
                            Sum& sum) const {
-    std::size_t from[kAhead];
-    Real scale[kAhead];
-    Pack<Message, Width> row[kAhead];
-    for (int i = 0; i < kAhead; ++i) {
-      from[i] = Whole || entry + i < end ? static_cast<std::size_t>(rows.columns[entry + i]) : 0;
-    }
-    for (int i = 0; i < kAhead; ++i) {
-      if (Whole || entry + i < end) {
-        row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
-        scale[i] = entryScale(entry + i, from[i]);
+    if constexpr (Count > 0) {
+      if (entry + Count <= end) {
+        addSome<Count>(entry, column, sum);
+        entry += Count;
       }
-    }
-    for (int i = 0; i < kAhead; ++i) {
-      if (Whole || entry + i < end) {
-        for (int k = 0; k < Width; ++k) {
-          sum[k] += scale[i] * number(row[i].values[k]);
-        }
-      }
+      addRest<Count / 2>(entry, end, column, sum);
     }
   }
   EDGEWISE_FN void addEntries(std::int64_t begin, std::int64_t end, std::size_t column,
                               Sum& sum) const {
     std::int64_t entry = begin;
     for (; entry + kAhead <= end; entry += kAhead) {
-      addSome<true>(entry, end, column, sum);
+      addSome<kAhead>(entry, column, sum);
     }
-    if (entry < end) {
-      addSome<false>(entry, end, column, sum);
-    }
+    addRest<kAhead / 2>(entry, end, column, sum);
   }
   EDGEWISE_FN void finish(std::size_t row, std::size_t column, const Sum& sum) const {
     const Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
@@ -95,31 +101,36 @@ struct Aggregation {
   }
 };
 
-// One pack of columns of a segment of a long row, or of a row that is not long: segments come
-// first, so that the longest work begins first.
+// One pack of columns of one row that is not long.
 template <class Real, class Message, int Width>
-struct AggregatePart {
+struct AggregateRow {
   Aggregation<Real, Message, Width> all;
 
   EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t part = i / all.packs;
-    const std::size_t column = i % all.packs;
-    Pack<Real, Width> sum{};
-    if (part < all.long_rows.segments) {
-      all.addEntries(all.long_rows.bounds[2 * part], all.long_rows.bounds[2 * part + 1], column,
-                     sum);
-      packAt<Real, Width>(all.scratch, i) = sum;
-      return;
-    }
-    const std::size_t row = part - all.long_rows.segments;
+    const std::size_t row = i / all.packs;
     const std::int64_t begin = all.rows.offsets[row];
     const std::int64_t end = all.rows.offsets[row + 1];
     if (all.long_rows.count > 0 && end - begin > all.long_rows.entries) {
       return;
     }
-    all.addSelf(row, column, sum);
-    all.addEntries(begin, end, column, sum);
-    all.finish(row, column, sum);
+    Pack<Real, Width> sum{};
+    all.addSelf(row, i % all.packs, sum);
+    all.addEntries(begin, end, i % all.packs, sum);
+    all.finish(row, i % all.packs, sum);
+  }
+};
+
+// One pack of columns of one segment of a long row.
+template <class Real, class Message, int Width>
+struct AggregateSegment {
+  Aggregation<Real, Message, Width> all;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t segment = i / all.packs;
+    Pack<Real, Width> sum{};
+    all.addEntries(all.long_rows.bounds[2 * segment], all.long_rows.bounds[2 * segment + 1],
+                   i % all.packs, sum);
+    packAt<Real, Width>(all.scratch, i) = sum;
   }
 };
 
@@ -144,8 +155,8 @@ struct AggregateSegments {
 
 template <class Real, class Message, int Width>
 void start(Stream stream, const Aggregation<Real, Message, Width>& all) {
-  forEach(stream, (all.long_rows.segments + all.rows.count) * all.packs,
-          AggregatePart<Real, Message, Width>{all});
+  forEach(stream, all.long_rows.segments * all.packs, AggregateSegment<Real, Message, Width>{all});
+  forEach(stream, all.rows.count * all.packs, AggregateRow<Real, Message, Width>{all});
   forEach(stream, all.long_rows.count * all.packs, AggregateSegments<Real, Message, Width>{all});
 }
 
