@@ -23,6 +23,7 @@ struct Session {
 
 void addTrainCommand(CLI::App& program, Session& session);
 void addEvaluateCommand(CLI::App& program, Session& session);
+void addPredictCommand(CLI::App& program, Session& session);
 void addExplainCommand(CLI::App& program, Session& session);
 void addDatasetsCommand(CLI::App& program, Session& session);
 void addBenchCommand(CLI::App& program, Session& session);

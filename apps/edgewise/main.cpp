@@ -76,6 +76,7 @@ ExitCode run(int argc, char** argv, Session& session) {
   addDatasetsCommand(program, session);
   addTrainCommand(program, session);
   addEvaluateCommand(program, session);
+  addPredictCommand(program, session);
   addExplainCommand(program, session);
   addBenchCommand(program, session);
   addOptionsCommand(program, session);
