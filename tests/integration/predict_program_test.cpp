@@ -271,10 +271,10 @@ TEST_F(PredictProgram, LeavesNothingHalfWritten) {
   const auto run = train("cn", "");
   const auto out = folder_.path() / "kept.csv";
   std::ofstream(out) << "an earlier answer\n";
-  // No file may grow beyond 64 bytes: a full disk, as far as writing goes.
+  // No file may grow beyond a kilobyte: a full disk, as far as writing goes.
   const auto full_disk = [] {
     std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{64, 64};
+    const rlimit limit{1024, 1024};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   };
   const std::vector<std::string> all = {"predict", run.string(), "--all",
