@@ -13,6 +13,14 @@ foreach(layer IN LISTS EDGEWISE_BUILT_LAYERS)
 endforeach()
 if(TARGET edgewise)
   install(TARGETS edgewise RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set(words ${PROJECT_BINARY_DIR}/share)
+  install(FILES ${words}/edgewise.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  install(FILES ${words}/edgewise.bash RENAME edgewise OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${words}/_edgewise OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${words}/edgewise.fish OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 # To read and to start one's own from; the program carries its own copies.
 install(FILES ${EDGEWISE_RECIPES} DESTINATION ${CMAKE_INSTALL_DATADIR}/edgewise/recipes)

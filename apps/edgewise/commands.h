@@ -23,7 +23,13 @@ struct Session {
 
 void addTrainCommand(CLI::App& program, Session& session);
 void addEvaluateCommand(CLI::App& program, Session& session);
+void addPredictCommand(CLI::App& program, Session& session);
 void addExplainCommand(CLI::App& program, Session& session);
+void addCompareCommand(CLI::App& program, Session& session);
+void addExportCommand(CLI::App& program, Session& session);
+// Print what is known of all commands; added last.
+void addCompletionCommand(CLI::App& program, Session& session);
+void addManCommand(CLI::App& program, Session& session);
 void addDatasetsCommand(CLI::App& program, Session& session);
 void addBenchCommand(CLI::App& program, Session& session);
 void addOptionsCommand(CLI::App& program, Session& session);

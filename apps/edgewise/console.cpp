@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "edgewise/report/terminal_progress.h"
 
@@ -18,6 +19,11 @@ void writeOut(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw ResourceError("cannot write to standard output");
   }
+}
+
+// Where even errors cannot be told, the exit code still says what happened.
+void writeErr(std::string_view text) {
+  std::ignore = std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace
@@ -52,6 +58,8 @@ void Console::show(const TextTable& table) const {
   }
 }
 
+void Console::emit(std::string_view text) const { writeOut(text); }
+
 void Console::showJson(const nlohmann::ordered_json& value) const {
   if (json) {
     writeOut(value.dump(2) + "\n");
@@ -60,20 +68,20 @@ void Console::showJson(const nlohmann::ordered_json& value) const {
 
 void Console::note(std::string_view text) const {
   if (!quiet) {
-    fmt::print(stderr, "{}\n", err_.paint(text, Ink::kDim));
+    writeErr(fmt::format("{}\n", err_.paint(text, Ink::kDim)));
   }
 }
 
 void Console::warn(std::string_view text) const {
-  fmt::print(stderr, "{} {}\n", err_.paint("warning:", Ink::kWarn), text);
+  writeErr(fmt::format("{} {}\n", err_.paint("warning:", Ink::kWarn), text));
 }
 
 void Console::fail(const Error& error) const { fail(error.what(), error.hint()); }
 
 void Console::fail(std::string_view message, std::string_view hint) const {
-  fmt::print(stderr, "{} {}\n", err_.paint("edgewise:", Ink::kBad), message);
+  writeErr(fmt::format("{} {}\n", err_.paint("edgewise:", Ink::kBad), message));
   if (!hint.empty()) {
-    fmt::print(stderr, "  hint: {}\n", hint);
+    writeErr(fmt::format("  hint: {}\n", hint));
   }
 }
 

@@ -30,6 +30,8 @@ class Console {
   void say(const TextTable& table) const;
   // The result itself: printed even with --quiet, but not with --json.
   void show(const TextTable& table) const;
+  // The result itself as it stands, with --quiet and --json too.
+  void emit(std::string_view text) const;
   // The result for programs; printed with --json only.
   void showJson(const nlohmann::ordered_json& value) const;
   // On stderr; silent with --quiet.

@@ -5,32 +5,16 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "commands.h"
 #include "edgewise/data/catalogue.h"
-#include "edgewise/ops/backend.h"
 #include "edgewise/serving/explanation.h"
 #include "edgewise/serving/node_ids.h"
-#include "edgewise/training/run_folder.h"
 #include "explain_text.h"
+#include "run_choice.h"
 
 namespace edgewise::app {
 namespace {
-
-// A folder of several runs is an easy slip: it is what --seeds leaves.
-void requireOneRun(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / "options.json", ignored)) {
-    return;
-  }
-  const std::vector<std::filesystem::path> runs = runsBelow(folder);
-  if (!runs.empty()) {
-    throw DataError(FilePlace{folder},
-                    fmt::format("is no run itself, but holds {} below", runs.size()),
-                    "name one of them, such as " + runs.front().string());
-  }
-}
 
 void show(const Console& console, const Explanation& explanation) {
   console.show(explanationTable(explanation));
@@ -46,11 +30,8 @@ void show(const Console& console, const Explanation& explanation) {
 }
 
 void explain(Session& session, const std::filesystem::path& folder, const std::string& pair) {
-  requireOneRun(folder);
-  StoredRun stored = readStoredRun(folder);
-  setBackendThreads(session.threads.value_or(static_cast<int>(stored.options.threads)));
-  const ServedRun run =
-      serveRun(std::move(stored), dataRoot(session.data_root), session.console.progress());
+  const ServedRun run = serveRun(openOneRun(session, folder), dataRoot(session.data_root),
+                                 session.console.progress());
   show(session.console, explainPair(run, findPair(run.dataset, pair)));
 }
 

@@ -76,9 +76,14 @@ ExitCode run(int argc, char** argv, Session& session) {
   addDatasetsCommand(program, session);
   addTrainCommand(program, session);
   addEvaluateCommand(program, session);
+  addPredictCommand(program, session);
   addExplainCommand(program, session);
+  addCompareCommand(program, session);
+  addExportCommand(program, session);
   addBenchCommand(program, session);
   addOptionsCommand(program, session);
+  addCompletionCommand(program, session);
+  addManCommand(program, session);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

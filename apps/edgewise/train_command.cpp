@@ -293,6 +293,27 @@ void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
   session.console.showJson(json);
 }
 
+// What a finished training is good for.
+void sayWhatIsNext(const Console& console, std::span<const RunMetrics> runs,
+                   const std::filesystem::path& out) {
+  const std::vector<std::filesystem::path> folders = runsBelow(out);
+  const std::string run = folders.empty() ? out.string() : folders.front().string();
+  console.say(
+      fmt::format("next: edgewise predict {} --all --top 10 --out links.csv   the links "
+                  "most likely missing",
+                  run));
+  console.say(
+      fmt::format("      edgewise explain {} --pair U,V   why a pair scores as it does", run));
+  if (runs.size() > 1 && runs.front().label() != runs.back().label() &&
+      runs.front().seed != runs[1].seed) {
+    console.say(
+        fmt::format("      edgewise compare {}/{} --against {}/{}   whether the difference is more "
+                    "than chance",
+                    out.string(), runs.back().model, out.string(), runs.front().model));
+  }
+  console.say(fmt::format("      edgewise evaluate {}   the same numbers again", out.string()));
+}
+
 void showOutcome(const Session& session, std::span<const RunMetrics> runs,
                  const std::filesystem::path& out) {
   showRuns(session.console, runs);
@@ -305,7 +326,7 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   }
   session.console.say(fmt::format("\nrun folder: {}   ({}, {} at most)", out.string(),
                                   readableSeconds(seconds), readableBytes(peakMemoryBytes())));
-  session.console.say(fmt::format("next: edgewise evaluate {}", out.string()));
+  sayWhatIsNext(session.console, runs, out);
 }
 
 std::vector<RunMetrics> runJobs(Session& session, std::span<Job> jobs, const Dataset& dataset,

@@ -88,4 +88,11 @@ at::Tensor Predictor::logits(const Parameters& parameters, const at::Tensor& z,
   return mlp_ ? mlp_->apply(parameters, z, noise).reshape({-1}) : rowSum(z);
 }
 
+TileMlp Predictor::forTiles(const Parameters& parameters) const {
+  if (!mlp_) {
+    return {};
+  }
+  return {mlp_->weights(parameters), mlp_->biases(parameters), mlp_->residual()};
+}
+
 }  // namespace edgewise

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "edgewise/data/edge_list.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -89,10 +91,29 @@ std::string nearIds(const EndIds& end, const std::string& id) {
   return fmt::format("give ids as they stand in the data, such as '{}'", end.ids.label(NodeId{0}));
 }
 
+[[noreturn]] void throwNoNode(const EndIds& end, const std::string& id) {
+  throw ConfigError(fmt::format("no {} is called '{}'", end.what, id), nearIds(end, id));
+}
+
+// The same for an id in a file.
+[[noreturn]] void throwNoNode(const EndIds& end, const std::string& id, const std::string& place) {
+  throw DataError(fmt::format("{}: no {} is called '{}'", place, end.what, id), nearIds(end, id));
+}
+
 void requireKnown(const EndIds& end, const std::string& id) {
   if (!end.find(id)) {
-    throw ConfigError(fmt::format("no {} is called '{}'", end.what, id), nearIds(end, id));
+    throwNoNode(end, id);
   }
+}
+
+// The node of each label, where there is one.
+std::vector<std::optional<NodeId>> nodesOf(const EndIds& end, const IdMap& labels) {
+  std::vector<std::optional<NodeId>> nodes;
+  nodes.reserve(labels.size());
+  for (std::uint32_t label = 0; label < labels.size(); ++label) {
+    nodes.push_back(end.find(labels.label(NodeId{label})));
+  }
+  return nodes;
 }
 
 [[noreturn]] void throwUnknown(const Dataset& dataset, std::string_view text,
@@ -114,6 +135,14 @@ void requireKnown(const EndIds& end, const std::string& id) {
                   "such as {},{}",
                   source.ids.label(NodeId{0}),
                   target.ids.label(NodeId{static_cast<std::uint32_t>(target.ids.size() - 1)})));
+}
+
+// A first row of ids that nobody has, above others.
+bool startsWithHeader(const Dataset& dataset, const RawEdges& raw) {
+  const Edge first = raw.table.edges.front();
+  const IdMap& target_labels = raw.right_ids ? *raw.right_ids : raw.ids;
+  return raw.table.size() > 1 && !sourceIds(dataset).find(raw.ids.label(first.src)) &&
+         !targetIds(dataset).find(target_labels.label(first.dst));
 }
 
 }  // namespace
@@ -142,6 +171,61 @@ Edge findPair(const Dataset& dataset, std::string_view text) {
                       "give the ids of both ends");
   }
   return *found;
+}
+
+NodeId findNode(const Dataset& dataset, std::string_view id) {
+  const std::string text = fieldText(id);
+  for (const EndIds& end : {sourceIds(dataset), targetIds(dataset)}) {
+    if (const std::optional<NodeId> found = end.find(text)) {
+      return *found;
+    }
+  }
+  throwNoNode(sourceIds(dataset), text);
+}
+
+std::vector<Edge> readPairs(const Dataset& dataset, const std::filesystem::path& path,
+                            ProgressSink& progress) {
+  EdgeListOptions options;
+  options.ids = IdRule::kLabel;
+  options.bipartite = dataset.bipartite.has_value();
+  options.weight_column = "none";
+  options.time_column = "none";
+  // Whether the first row is a header is not to be guessed: ids are known.
+  options.header = HeaderRule::kNo;
+  RawEdges raw = readEdgeList(path == "-" ? "/dev/stdin" : path, options, progress);
+  std::error_code ignored;
+  if (startsWithHeader(dataset, raw) && std::filesystem::is_regular_file(path, ignored)) {
+    // Its names say which columns the ids are in.
+    options.header = HeaderRule::kYes;
+    raw = readEdgeList(path, options, progress);
+  }
+  const IdMap& target_labels = raw.right_ids ? *raw.right_ids : raw.ids;
+  const std::vector<std::optional<NodeId>> sources = nodesOf(sourceIds(dataset), raw.ids);
+  const std::vector<std::optional<NodeId>> targets = nodesOf(targetIds(dataset), target_labels);
+  std::vector<Edge> pairs;
+  pairs.reserve(raw.table.size());
+  for (std::size_t row = 0; row < raw.table.size(); ++row) {
+    const Edge edge = raw.table.edges[row];
+    const std::optional<NodeId> source = sources[index(edge.src)];
+    const std::optional<NodeId> target = targets[index(edge.dst)];
+    if (row == 0 && options.header == HeaderRule::kNo && startsWithHeader(dataset, raw)) {
+      continue;
+    }
+    const std::string place =
+        fmt::format("{}, pair {}", path == "-" ? "standard input" : path.string(), row + 1);
+    if (!source) {
+      throwNoNode(sourceIds(dataset), raw.ids.label(edge.src), place);
+    }
+    if (!target) {
+      throwNoNode(targetIds(dataset), target_labels.label(edge.dst), place);
+    }
+    if (*source == *target) {
+      throw DataError(fmt::format("{}: '{}' stands on both sides", place, raw.ids.label(edge.src)),
+                      "a pair needs two different nodes");
+    }
+    pairs.push_back({*source, *target});
+  }
+  return pairs;
 }
 
 }  // namespace edgewise

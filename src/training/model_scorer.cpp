@@ -1,6 +1,7 @@
 #include "edgewise/training/model_scorer.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
 #include <algorithm>
 
@@ -17,6 +18,34 @@ void appendScores(const at::Tensor& logits, std::vector<double>& out) {
   const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
   const auto* first = values.data_ptr<double>();
   out.insert(out.end(), first, first + values.numel());
+}
+
+at::Tensor rowsOf(std::span<const NodeId> nodes) {
+  at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size())}, at::kLong);
+  std::ranges::transform(nodes, rows.data_ptr<std::int64_t>(),
+                         [](NodeId node) { return static_cast<std::int64_t>(index(node)); });
+  return rows;
+}
+
+// Views that look as deep around the target are one product: their weighed sources are added up
+// first.
+TileRows tileRows(const ScoreTerm& term, std::span<const at::Tensor> left,
+                  std::span<const at::Tensor> right) {
+  TileRows rows;
+  for (std::uint32_t depth = 0; depth < right.size(); ++depth) {
+    at::Tensor sum;
+    for (const auto& [view, weight] : term.views) {
+      if (view.target == depth) {
+        const at::Tensor part = weight == 1 ? left[view.source] : left[view.source] * weight;
+        sum = sum.defined() ? sum + part : part;
+      }
+    }
+    if (sum.defined()) {
+      rows.left.push_back(sum);
+      rows.right.push_back(right[depth]);
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -75,6 +104,33 @@ void ModelScorer::scoreSources(std::span<const NodeId> sources, std::span<double
     }
     const std::vector<double> scores = score(pairs, progress);
     std::ranges::copy(scores, out.begin() + static_cast<std::ptrdiff_t>(i * nodes));
+  }
+}
+
+void ModelScorer::scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
+                            std::span<double> out) const {
+  const WithoutGradients guard;
+  const std::vector<ScoreTerm> terms = model_.decoder().scoreTerms(parameters_);
+  if (terms.empty()) {
+    std::vector<Edge> pairs;
+    pairs.reserve(sources.size() * targets.size());
+    for (const NodeId source : sources) {
+      for (const NodeId target : targets) {
+        pairs.push_back({source, target});
+      }
+    }
+    std::ranges::copy(score(pairs, silentProgress()), out.begin());
+    return;
+  }
+  std::vector<at::Tensor> left;
+  std::vector<at::Tensor> right;
+  for (const at::Tensor& layer : layers_) {
+    left.push_back(layer.index_select(0, rowsOf(sources)));
+    right.push_back(layer.index_select(0, rowsOf(targets)));
+  }
+  std::ranges::fill(out, 0);
+  for (const ScoreTerm& term : terms) {
+    addTileScores(tileRows(term, left, right), term.predictor, term.weight, out);
   }
 }
 

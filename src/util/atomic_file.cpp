@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "edgewise/util/error.h"
@@ -14,6 +15,12 @@ namespace edgewise {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 20;
+
+bool isStream(const std::filesystem::path& target) {
+  std::error_code failure;
+  const std::filesystem::file_status status = std::filesystem::status(target, failure);
+  return !failure && std::filesystem::is_other(status);
+}
 
 }  // namespace
 
@@ -24,6 +31,14 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   }
   temporary_ = folder / fmt::format(".{}.{}.tmp", target_.filename().string(),
                                     static_cast<long>(::getpid()));
+  if (isStream(target_)) {
+    temporary_.clear();
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) {
+      fail(errno);
+    }
+    return;
+  }
   constexpr mode_t kMode = 0666;
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (descriptor_ < 0) {
@@ -49,6 +64,9 @@ void AtomicFile::makeFolder(const std::filesystem::path& folder) {
 
 // Removes the temporary file and those folders made for it that are still empty.
 void AtomicFile::discard() noexcept {
+  if (temporary_.empty()) {
+    return;
+  }
   ::unlink(temporary_.c_str());
   std::filesystem::path folder = target_.parent_path();
   std::error_code failure;
@@ -89,11 +107,17 @@ void AtomicFile::flush() {
 
 const std::filesystem::path& AtomicFile::written() {
   flush();
-  return temporary_;
+  return temporary_.empty() ? target_ : temporary_;
 }
 
 void AtomicFile::commit() {
   flush();
+  if (temporary_.empty()) {
+    if (::close(std::exchange(descriptor_, -1)) != 0) {
+      fail(errno);
+    }
+    return;
+  }
   if (::fsync(descriptor_) != 0) {
     fail(errno);
   }

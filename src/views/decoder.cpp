@@ -32,6 +32,8 @@ std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutp
 
 at::Tensor Decoder::mixtureScores(const Parameters&) const { return {}; }
 
+std::vector<ScoreTerm> Decoder::scoreTerms(const Parameters&) const { return {}; }
+
 at::Tensor Decoder::mixtureLoss(const Parameters&, const LayerOutputs&, const PairBatch&,
                                 const ViewMixture&, const Noise&) const {
   invariant(false, "this decoder does not choose among views");

@@ -38,6 +38,20 @@ class JkDecoder final : public Decoder {
     }
     return at::cat(scores, 0).reshape({-1});
   }
+  [[nodiscard]] std::vector<ScoreTerm> scoreTerms(const Parameters& parameters) const override {
+    if (concatenate_) {
+      return {};
+    }
+    const at::Tensor shares =
+        viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1)
+            .to(at::kCPU, at::kDouble)
+            .contiguous();
+    ScoreTerm term{1, predictor_.forTiles(parameters), {}};
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      term.views.push_back({views_[i], shares.data_ptr<double>()[i]});
+    }
+    return {term};
+  }
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
 

@@ -59,6 +59,23 @@ class ScoreDecoder final : public Decoder {
       const std::shared_ptr<const PairIndex>& pairs) const override {
     return scoreViews(parameters, layers, pairs, Noise());
   }
+  [[nodiscard]] std::vector<ScoreTerm> scoreTerms(const Parameters& parameters) const override {
+    if (concatenate_ || chooses_) {
+      return {};
+    }
+    std::vector<ScoreTerm> terms;
+    for (const Head& head : heads_) {
+      const LayerPair back{head.view.target, head.view.source};
+      terms.push_back({1 / static_cast<double>(views_.size()),
+                       head.predictor.forTiles(parameters),
+                       {{head.view, 1}}});
+      if (symmetric_ && back != head.view) {
+        terms.push_back(terms.back());
+        terms.back().views = {{back, 1}};
+      }
+    }
+    return terms;
+  }
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   [[nodiscard]] std::span<const LayerPair> views() const override { return views_; }
 

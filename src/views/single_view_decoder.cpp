@@ -29,6 +29,19 @@ class SingleViewDecoder final : public Decoder {
                                   const ViewChoice&) const override {
     return score(parameters, layers, pairs, Noise());
   }
+  [[nodiscard]] std::vector<ScoreTerm> scoreTerms(const Parameters& parameters) const override {
+    if (concatenate_) {
+      return {};
+    }
+    const LayerPair view = views_[0];
+    const double weight = both_ways_ ? 0.5 : 1;
+    std::vector<ScoreTerm> terms = {{weight, predictor_.forTiles(parameters), {{view, 1}}}};
+    if (both_ways_) {
+      terms.push_back(terms.front());
+      terms.back().views = {{{view.target, view.source}, 1}};
+    }
+    return terms;
+  }
   [[nodiscard]] std::size_t depth() const override {
     return std::max(views_[0].source, views_[0].target) + std::size_t{1};
   }

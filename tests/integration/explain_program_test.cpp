@@ -1,13 +1,12 @@
 // `edgewise explain` as a user meets it.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/friends.h"
 #include "support/program.h"
 
 namespace edgewise {
@@ -18,72 +17,15 @@ using ::testing::Not;
 using testing::Outcome;
 using testing::readText;
 using testing::runProgram;
-using testing::TempFolder;
 
-// Two circles of friends, known by name; some names hold a comma.
-std::string friends() {
-  std::string text = "who,whom\n";
-  for (const std::string_view circle : {"anna", "ben, the"}) {
-    for (int i = 0; i < 16; ++i) {
-      for (int j = i + 1; j < 16; ++j) {
-        if ((i * 7 + j * 3) % 4 != 0) {
-          text += fmt::format("\"{} {}\",\"{} {}\"\n", circle, i, circle, j);
-        }
-      }
-    }
-  }
-  return text;
-}
-
-class ExplainProgram : public ::testing::Test {
+class ExplainProgram : public testing::FriendsProgram {
  protected:
-  // A short training run on the friends; returns its folder.
-  std::filesystem::path train(const std::string& model, const std::string& selector) {
-    const std::string edges = folder_.write("friends.csv", friends()).string();
-    const auto out = folder_.path() / (model + selector);
-    std::vector<std::string> words = {"train",
-                                      "--edges",
-                                      edges,
-                                      "--model",
-                                      model,
-                                      "--out",
-                                      out.string(),
-                                      "--quiet",
-                                      "--set",
-                                      "model.embedding=8",
-                                      "model.hidden=8",
-                                      "training.epochs=5",
-                                      "training.batch_size=32",
-                                      "selector.epochs=3",
-                                      "split.valid=0.1"};
-    if (!selector.empty()) {
-      words.push_back("selector.kind=" + selector);
-    }
-    const Outcome run = runProgram(words);
-    EXPECT_EQ(run.code, 0) << run.err;
-    return out;
-  }
-
-  // Fails with this code and one line that holds `message`, and a hint that holds `hint`.
-  static void expectRefusal(const std::vector<std::string>& words, int code,
-                            const std::string& message, const std::string& hint) {
-    const Outcome run = runProgram(words);
-    EXPECT_EQ(run.code, code) << run.err;
-    EXPECT_EQ(run.out, "");
-    EXPECT_THAT(run.err, HasSubstr(message));
-    EXPECT_THAT(run.err, HasSubstr("hint: "));
-    EXPECT_THAT(run.err, HasSubstr(hint));
-    EXPECT_EQ(std::ranges::count(run.err, '\n'), 2) << run.err;
-  }
-
   static nlohmann::json explained(const std::filesystem::path& run, const std::string& pair) {
     const Outcome outcome = runProgram({"explain", run.string(), "--pair", pair, "--json"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     return nlohmann::json::parse(outcome.out);
   }
-
-  TempFolder folder_;
 };
 
 // A row of test_scores.csv: the pair as it stands there, and what follows it.
@@ -147,7 +89,7 @@ TEST_F(ExplainProgram, SpeaksTheUsersIds) {
 
 TEST_F(ExplainProgram, SaysThatAKnownEdgeWasLeftOut) {
   const auto run = train("ra", "");
-  const std::string text = friends();
+  const std::string text = testing::friendsText();
   std::istringstream rows(text);
   std::string row;
   std::getline(rows, row);

@@ -10,59 +10,28 @@
 #include <span>
 
 #include "edgewise/graph/bfs.h"
-#include "edgewise/training/heuristic_run.h"
 #include "edgewise/training/link_trainer.h"
-#include "edgewise/training/model_run.h"
 #include "edgewise/training/model_scorer.h"
-#include "edgewise/training/run_folder.h"
+#include "edgewise/training/stored_model.h"
+#include "support/finished_run.h"
 #include "support/test_support.h"
 
 namespace edgewise {
 namespace {
 
 using testing::expectFailure;
+using testing::quickOptions;
 
 const std::vector<std::string> kSelectors = {"ps2", "rs", "mean", "jk", "none", "fixed:1,2"};
 
-RunOptions quickOptions(const std::string& model, const std::string& selector = "none") {
-  RunOptions options;
-  options.data.dataset = "planted";
-  options.planted.nodes = 240;
-  options.planted.communities = 4;
-  options.model = model;
-  options.network.encoder.hidden = 8;
-  options.network.encoder.layers = 2;
-  options.network.selector.kind = selector;
-  options.network.selector.hidden = 16;
-  options.network.selector.epochs = 3;
-  options.training.epochs = 3;
-  options.training.batch_size = 64;
-  options.seed = 5;
-  return options;
-}
-
-// A run in a folder of its own, opened again, beside what it reported itself.
-class FinishedRun {
+class FinishedRun : public testing::FinishedRun {
  public:
-  explicit FinishedRun(RunOptions options) {
-    const Dataset dataset = openDataset(options.data, options.planted, {});
-    const LinkSplit split =
-        splitLinks(dataset, options.split, options.negatives, splitSeed(options));
-    const RunFolder files = RunFolder::create(folder_.path());
-    files.writeOptions(options, dataset.hash);
-    reported_ = isHeuristic(options.model) ? runHeuristic(dataset, split, options)
-                                           : runModel(dataset, split, options, folder_.path());
-    files.writeJson("metrics.json", reported_.toJson());
-    served_ = serveRun(readStoredRun(folder_.path()), {});
-  }
+  using testing::FinishedRun::FinishedRun;
 
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
-  [[nodiscard]] const RunMetrics& reported() const { return reported_; }
-  [[nodiscard]] const ServedRun& served() const { return served_; }
-  [[nodiscard]] Explanation explain(Edge pair) const { return explainPair(served_, pair); }
+  [[nodiscard]] Explanation explain(Edge pair) const { return explainPair(served(), pair); }
   // A few of the pairs that were tested, links and others, by their place in test_scores.
   [[nodiscard]] std::vector<std::pair<std::size_t, Edge>> someTested() const {
-    const TestEdges& test = served_.split.test;
+    const TestEdges& test = served().split.test;
     std::vector<std::pair<std::size_t, Edge>> some;
     for (std::size_t i = 0; i < 6; ++i) {
       some.emplace_back(i, test.positive.edges[i]);
@@ -70,11 +39,6 @@ class FinishedRun {
     }
     return some;
   }
-
- private:
-  testing::TempFolder folder_;
-  RunMetrics reported_;
-  ServedRun served_;
 };
 
 const ViewShare& heaviest(const Explanation& told) {

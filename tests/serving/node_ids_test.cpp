@@ -85,5 +85,47 @@ TEST(FindPair, HelpsWithWhatIsNotThere) {
   (void)hintOf(dataset, "robert,robert", "two different nodes, not 'robert' twice");
 }
 
+TEST(FindNode, FindsUsersBeforeItems) {
+  EXPECT_EQ(findNode(named({"ann", "bob"}), "bob"), NodeId{1});
+  EXPECT_EQ(findNode(shop(), "ann"), NodeId{0});
+  EXPECT_EQ(findNode(shop(), "milk"), NodeId{3});
+  testing::expectFailure<ConfigError>([] { (void)findNode(shop(), "beer"); },
+                                      "no user is called 'beer'");
+}
+
+TEST(ReadPairs, ReadsWhatEdgeListsLookLike) {
+  const testing::TempFolder files;
+  const Dataset dataset = named({"ann", "bob", "smith, cat", "7"});
+  const std::vector<Edge> expected = {makeEdge(1, 0), makeEdge(0, 2), makeEdge(1, 0),
+                                      makeEdge(3, 1)};
+  const std::string rows = "bob,ann\nann,\"smith, cat\"\nbob,ann\n7,bob\n";
+  EXPECT_EQ(readPairs(dataset, files.write("bare.csv", rows)), expected);
+  EXPECT_EQ(readPairs(dataset, files.write("head.csv", "source,target\n" + rows)), expected);
+  EXPECT_EQ(readPairs(dataset, files.write("odd.csv", "who,whom\n" + rows)), expected);
+  EXPECT_EQ(readPairs(dataset, files.write("spaces.txt", "bob ann\n# a remark\n7 bob\n")),
+            (std::vector<Edge>{makeEdge(1, 0), makeEdge(3, 1)}));
+  EXPECT_EQ(
+      readPairs(dataset, files.write("scored.csv", "source,target,score,rank\nann,bob,1.5,1\n")),
+      (std::vector<Edge>{makeEdge(0, 1)}));
+  EXPECT_EQ(readPairs(dataset, files.write("turned.csv", "score,source,target\n1.5,ann,bob\n")),
+            (std::vector<Edge>{makeEdge(0, 1)}));
+  EXPECT_EQ(readPairs(shop(), files.write("shop.csv", "ann,ann\nbob,tea\n")),
+            (std::vector<Edge>{makeEdge(0, 4), makeEdge(1, 2)}));
+}
+
+TEST(ReadPairs, SaysWhichPairIsWrong) {
+  const testing::TempFolder files;
+  const Dataset dataset = named({"ann", "bob"});
+  const auto refused = [&](const std::string& text, std::string_view fragment) {
+    testing::expectFailure<DataError>(
+        [&] { (void)readPairs(dataset, files.write("pairs.csv", text)); }, fragment);
+  };
+  refused("ann,bob\nbob,carl\n", "pairs.csv, pair 2: no node is called 'carl'");
+  refused("ann,bob\nbob,bob\n", "pair 2: 'bob' stands on both sides");
+  refused("dan,carl\n", "pair 1: no node is called 'dan'");
+  testing::expectFailure<DataError>([&] { (void)readPairs(dataset, files.path() / "none.csv"); },
+                                    "no such file");
+}
+
 }  // namespace
 }  // namespace edgewise

@@ -157,6 +157,14 @@ TEST(AtomicFile, LeavesNothingHalfWrittenWhenTheDiskIsFull) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(AtomicFile, WritesToDevicesAsTheyAre) {
+  writeFileAtomically("/dev/null", "gone");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  testing::expectFailure<ResourceError>([] { writeFileAtomically("/dev/full", "much"); },
+                                        "/dev/full: cannot write");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
 TEST(AtomicFile, SaysWhenTheFolderCannotBeMade) {
   const TempFolder folder;
   const auto file = folder.write("file", "x");

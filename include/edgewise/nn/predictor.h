@@ -10,6 +10,7 @@
 
 #include "edgewise/nn/noise.h"
 #include "edgewise/nn/parameters.h"
+#include "edgewise/ops/pair_tile.h"
 #include "edgewise/util/options.h"
 
 namespace edgewise {
@@ -41,6 +42,7 @@ class Mlp {
   // Of all layers, first to last, for operations that apply them in their own way.
   [[nodiscard]] std::vector<at::Tensor> weights(const Parameters& parameters) const;
   [[nodiscard]] std::vector<at::Tensor> biases(const Parameters& parameters) const;
+  [[nodiscard]] bool residual() const { return residual_; }
 
  private:
   struct AffineLayer {
@@ -62,6 +64,8 @@ class Predictor {
   // z [pairs, width] (products), or [pairs, 2 * width] when it concatenates -> [pairs].
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const at::Tensor& z,
                                   const Noise& noise) const;
+  // The same for tiles of pairs.
+  [[nodiscard]] TileMlp forTiles(const Parameters& parameters) const;
 
  private:
   // None: the sum of the products, that is the dot product.

@@ -13,7 +13,8 @@ namespace edgewise {
 // failure a DataError.
 class AtomicFile {
  public:
-  // Creates the target's folder when missing; without `commit` it is removed again.
+  // Creates the target's folder when missing; without `commit` it is removed again. Pipes and
+  // devices cannot be replaced: those are written to as they are.
   explicit AtomicFile(std::filesystem::path target);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

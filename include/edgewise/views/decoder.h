@@ -39,6 +39,20 @@ struct ViewMixture {
   GradientUse use = GradientUse::kOnce;
 };
 
+// A view of a pair and what it counts for in a sum.
+struct WeighedView {
+  LayerPair view;
+  double weight = 1;
+};
+
+// A part of a score: `weight` times a predictor on the weighed sum of the pair's products under
+// these views.
+struct ScoreTerm {
+  double weight = 1;
+  TileMlp predictor;
+  std::vector<WeighedView> views;
+};
+
 class Decoder {
  public:
   Decoder() = default;
@@ -73,6 +87,9 @@ class Decoder {
   // [views]: scores whose softmax is each view's share where all pairs mix views alike; else
   // undefined.
   [[nodiscard]] virtual at::Tensor mixtureScores(const Parameters& parameters) const;
+  // The score of every pair as a sum of terms, for scoring whole tiles of pairs; empty where it is
+  // none: where views are chosen by pair, or ends stand side by side.
+  [[nodiscard]] virtual std::vector<ScoreTerm> scoreTerms(const Parameters& parameters) const;
   // How many of the encoder's layers are looked at.
   [[nodiscard]] virtual std::size_t depth() const = 0;
   // Views that can be chosen or mixed, in the order of logitsByView.
