@@ -144,8 +144,9 @@ TEST(SubgraphTrainer, LearnsFromAShareOfTheEdges) {
   const std::size_t all = bench.split.training.supervision.table.size();
   const SubgraphModel model(bench.options.subgraph, bench.options.network,
                             {bench.dataset.features, bench.dataset.node_count, false}, 10);
-  SubgraphTrainer trainer(model, bench.dataset, bench.split.training,
-                          {.trainer = setupOf(bench), .subgraphs = bench.options.subgraph});
+  SubgraphTrainer trainer(
+      model, bench.dataset, bench.split.training,
+      {.trainer = setupOf(bench), .subgraphs = bench.options.subgraph, .sight = {}});
   EXPECT_EQ(trainer.batches().supervisionCount(),
             static_cast<std::size_t>(std::llround(0.1 * static_cast<double>(all))));
   EXPECT_EQ(trainer.prepare(0).input.pairCount(), 64U);
