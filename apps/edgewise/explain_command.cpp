@@ -10,6 +10,8 @@
 #include "edgewise/data/catalogue.h"
 #include "edgewise/serving/explanation.h"
 #include "edgewise/serving/node_ids.h"
+#include "edgewise/util/atomic_file.h"
+#include "edgewise/util/error.h"
 #include "explain_text.h"
 #include "run_choice.h"
 
@@ -26,13 +28,35 @@ void show(const Console& console, const Explanation& explanation) {
     console.say("");
     console.show(*common);
   }
+  if (const auto nodes = subgraphTable(explanation)) {
+    console.say("\n" + subgraphTitle(explanation));
+    console.show(*nodes);
+  }
   console.showJson(explanation.toJson());
 }
 
-void explain(Session& session, const std::filesystem::path& folder, const std::string& pair) {
-  const ServedRun run = serveRun(openOneRun(session, folder), dataRoot(session.data_root),
-                                 session.console.progress());
-  show(session.console, explainPair(run, findPair(run.dataset, pair)));
+void writePicture(const Explanation& explanation, const std::string& file) {
+  if (!explanation.subgraph) {
+    throw ConfigError(fmt::format(
+        "--svg: {} looks at the whole graph, there is no subgraph to draw", explanation.model));
+  }
+  writeFileAtomically(file, explanation.subgraph->toSvg());
+}
+
+struct ExplainArguments {
+  std::string folder;
+  std::string pair;
+  std::string svg;
+};
+
+void explain(Session& session, const ExplainArguments& arguments) {
+  const ServedRun run = serveRun(openOneRun(session, arguments.folder),
+                                 dataRoot(session.data_root), session.console.progress());
+  const Explanation explanation = explainPair(run, findPair(run.dataset, arguments.pair));
+  if (!arguments.svg.empty()) {
+    writePicture(explanation, arguments.svg);
+  }
+  show(session.console, explanation);
 }
 
 }  // namespace
@@ -40,24 +64,27 @@ void explain(Session& session, const std::filesystem::path& folder, const std::s
 void addExplainCommand(CLI::App& program, Session& session) {
   CLI::App* command =
       program.add_subcommand("explain", "show why a trained run scores a pair as it does");
-  const auto folder = std::make_shared<std::string>();
-  const auto pair = std::make_shared<std::string>();
-  command->add_option("DIR", *folder, "a run folder")->required();
-  command->add_option("--pair", *pair, "two nodes by their ids in your data")
+  const auto arguments = std::make_shared<ExplainArguments>();
+  command->add_option("DIR", arguments->folder, "a run folder")->required();
+  command->add_option("--pair", arguments->pair, "two nodes by their ids in your data")
       ->option_text("U,V")
       ->required();
+  command->add_option("--svg", arguments->svg, "draw the enclosing subgraph into this file")
+      ->option_text("FILE");
   addCommonOptions(*command, session);
   command->footer(
       "Shows the pair's score, how many hops around each end it was seen by, how the selector\n"
-      "weighed the other views, and what lies within those hops. The pair is scored as test pairs\n"
+      "weighed the other views, and the subgraph within those hops: its nodes, their labels and\n"
+      "edges (--json has them all, --svg draws them). The pair is scored as test pairs\n"
       "are; where its own edge is known, it is left out of the messages first.\n"
       "\n"
       "Example:\n"
       "  edgewise train --edges friends.csv --model gae --selector ps2 --out runs/friends\n"
       "  edgewise explain runs/friends --pair ann,bob\n"
-      "  edgewise explain runs/friends --pair '\"smith, ann\",bob' --json    an id with a comma");
-  command->callback([&session, folder, pair] {
-    session.action = [&session, folder, pair] { explain(session, *folder, *pair); };
+      "  edgewise explain runs/friends --pair '\"smith, ann\",bob' --json    an id with a comma\n"
+      "  edgewise explain runs/friends --pair ann,bob --svg ann-bob.svg");
+  command->callback([&session, arguments] {
+    session.action = [&session, arguments] { explain(session, *arguments); };
   });
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // More common neighbours than these are counted, not listed.
 constexpr std::size_t kMostListed = 10;
+// And more nodes of a subgraph than these.
+constexpr std::size_t kMostNodes = 20;
 
 std::string hopsText(int hops) { return fmt::format("{} hop{}", hops, hops == 1 ? "" : "s"); }
 
@@ -167,6 +169,50 @@ std::optional<TextTable> viewTable(const Explanation& explanation) {
       cells.push_back(shareCell(explanation, shareOf(explanation, {source, target})));
     }
     table.addRow(std::move(cells));
+  }
+  return table;
+}
+
+std::string subgraphTitle(const Explanation& explanation) {
+  const ExplainedSubgraph& subgraph = explanation.subgraph.value();
+  const std::size_t edges = subgraph.edges.size();
+  return fmt::format("the enclosing subgraph: {}, {} edge{}, labels {}",
+                     nodesText(subgraph.nodes.size()), groupedCount(edges), edges == 1 ? "" : "s",
+                     subgraph.labelling);
+}
+
+std::optional<TextTable> subgraphTable(const Explanation& explanation) {
+  if (!explanation.subgraph) {
+    return std::nullopt;
+  }
+  const ExplainedSubgraph& subgraph = *explanation.subgraph;
+  std::vector<std::vector<std::string>> neighbours(subgraph.nodes.size());
+  for (const auto& [one, other] : subgraph.edges) {
+    neighbours[one].push_back(subgraph.nodes[other].id);
+    neighbours[other].push_back(subgraph.nodes[one].id);
+  }
+  TextTable table({{"node"},
+                   {"label", Align::kRight},
+                   {"hops from " + explanation.source.id, Align::kRight},
+                   {"from " + explanation.target.id, Align::kRight},
+                   {"edges to"}});
+  const auto hops = [](const std::optional<int>& distance) {
+    return distance ? fmt::format("{}", *distance) : std::string("-");
+  };
+  const std::size_t count = subgraph.nodes.size();
+  for (std::size_t i = 0; i < std::min(kMostNodes, count); ++i) {
+    const ExplainedSubgraph::Node& node = subgraph.nodes[i];
+    constexpr std::size_t kMostNamed = 6;
+    const std::size_t named = std::min(kMostNamed, neighbours[i].size());
+    std::string others = joinText(std::span(neighbours[i]).first(named), ", ");
+    if (named < neighbours[i].size()) {
+      others += fmt::format(" and {} more", neighbours[i].size() - named);
+    }
+    table.addRow({node.id, fmt::format("{}", fmt::join(node.label, ",")), hops(node.from_source),
+                  hops(node.from_target), others.empty() ? "-" : others});
+  }
+  if (count > kMostNodes) {
+    table.addRow({fmt::format("and {} more", groupedCount(count - kMostNodes))});
   }
   return table;
 }

@@ -16,6 +16,11 @@ namespace edgewise::app {
 [[nodiscard]] std::optional<TextTable> viewTable(const Explanation& explanation);
 // What the numbers in that table are.
 [[nodiscard]] std::string viewTableTitle(const Explanation& explanation);
+// The nodes of the enclosing subgraph with labels, distances and neighbours, the first few; nothing
+// where the score looks at the whole graph.
+[[nodiscard]] std::optional<TextTable> subgraphTable(const Explanation& explanation);
+// How large it is.
+[[nodiscard]] std::string subgraphTitle(const Explanation& explanation);
 // The nodes between the ends, the first few; nothing where there are none.
 [[nodiscard]] std::optional<TextTable> commonTable(const Explanation& explanation);
 

@@ -430,7 +430,7 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command
       ->add_option(
           "--model", arguments->models,
-          "gae or sage (learned), cn, aa, ra, jaccard, pa, katz or ppr (formulas); several "
+          "gae, sage or seal (learned), cn, aa, ra, jaccard, pa, katz or ppr (formulas); several "
           "with commas are compared")
       ->option_text("NAME");
   command
@@ -465,6 +465,7 @@ void addTrainCommand(CLI::App& program, Session& session) {
       "Examples:\n"
       "  edgewise train --edges friends.csv --model cn,aa,ra --seeds 5\n"
       "  edgewise train --dataset cora --model sage --recipe best --seeds 10\n"
+      "  edgewise train --dataset cora --model seal --recipe best --selector ps2\n"
       "  edgewise train --resume runs/cora-sage\n"
       "  edgewise train --dataset cora --model katz --set heuristic.katz_beta=0.01\n"
       "  edgewise train --edges calls.csv --model ra --set split.kind=time data.time_column=when");

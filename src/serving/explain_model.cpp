@@ -3,37 +3,14 @@
 #include <memory>
 
 #include "edgewise/ops/gradients.h"
-#include "edgewise/ops/view_mixture.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/stored_model.h"
 #include "serving/pair_context.h"
+#include "serving/view_shares.h"
 
 namespace edgewise::detail {
 namespace {
-
-HopPair hopsOf(LayerPair view) {
-  return {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
-}
-
-std::vector<double> valuesOf(const at::Tensor& tensor) {
-  const at::Tensor values = tensor.detach().to(at::kDouble).reshape({-1}).contiguous();
-  const auto* first = values.data_ptr<double>();
-  return {first, first + values.numel()};
-}
-
-// A view for each score [views, 1], weighted by the softmax of all.
-std::vector<ViewShare> softShares(std::span<const LayerPair> views, const at::Tensor& scores,
-                                  double temperature) {
-  const std::vector<double> score = valuesOf(scores);
-  const std::vector<double> weight = valuesOf(viewSoftmax(scores, temperature));
-  std::vector<ViewShare> shares;
-  shares.reserve(views.size());
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    shares.push_back({.view = hopsOf(views[i]), .score = score[i], .weight = weight[i]});
-  }
-  return shares;
-}
 
 class ModelExplainer {
  public:
@@ -80,24 +57,22 @@ class ModelExplainer {
       return selectorShares();
     }
     if (told_.view) {
-      return chosenShare();
+      return oneShare(model_.decoder().views(), *told_.view);
     }
     const std::vector<std::vector<double>> by_view = scorer_.scoreByView(pairs_);
     if (!by_view.empty()) {
       return averagedShares(by_view);
     }
     const at::Tensor mixture = model_.decoder().mixtureScores(weights_.model);
-    return mixture.defined() ? softShares(model_.decoder().views(), mixture.reshape({-1, 1}), 1)
-                             : fixedShares();
+    return mixture.defined()
+               ? softShares(model_.decoder().views(), mixture.reshape({-1, 1}), 1)
+               : fixedShares(hopsOf(model_.decoder().views().front()),
+                             run_.dataset.direction == Direction::kDirected, told_.score);
   }
 
   [[nodiscard]] std::vector<ViewShare> selectorShares() const {
-    const ViewSelector& selector = *model_.selector();
-    const LayerOutputs layers = model_.encode(weights_.search, plan_, Noise());
-    const auto index = PairIndex::make(pairs_, model_.nodeCount());
-    const at::Tensor scores = selector.scores(weights_.selector, layers, index);
-    std::vector<ViewShare> shares =
-        softShares(selector.views(), scores, options_.network.selector.temperature);
+    std::vector<ViewShare> shares = detail::selectorShares(model_, weights_, plan_, pairs_.front(),
+                                                           options_.network.selector.temperature);
     return told_.view ? shares : usedShares(std::move(shares));
   }
 
@@ -114,17 +89,6 @@ class ModelExplainer {
     return shares;
   }
 
-  // All the weight on one view, for a reason that lies not in the pair.
-  [[nodiscard]] std::vector<ViewShare> chosenShare() const {
-    std::vector<ViewShare> shares;
-    for (const LayerPair& view : model_.decoder().views()) {
-      const HopPair hops = hopsOf(view);
-      shares.push_back(
-          {.view = hops, .score = std::nullopt, .weight = hops == told_.view ? 1. : 0.});
-    }
-    return shares;
-  }
-
   [[nodiscard]] std::vector<ViewShare> averagedShares(
       const std::vector<std::vector<double>>& by_view) const {
     std::vector<ViewShare> shares;
@@ -135,17 +99,6 @@ class ModelExplainer {
                         .weight = 1 / static_cast<double>(by_view.size())});
     }
     return shares;
-  }
-
-  // One view; where pairs have no direction and the view has one, both ways are averaged.
-  [[nodiscard]] std::vector<ViewShare> fixedShares() const {
-    const HopPair view = hopsOf(model_.decoder().views().front());
-    if (view.source == view.target || run_.dataset.direction == Direction::kDirected) {
-      return {{.view = view, .score = told_.score, .weight = 1}};
-    }
-    const auto [low, high] = std::minmax(view.source, view.target);
-    return {{.view = {low, high}, .score = std::nullopt, .weight = 0.5},
-            {.view = {high, low}, .score = std::nullopt, .weight = 0.5}};
   }
 
   // How far the views that count look from each end.

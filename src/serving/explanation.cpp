@@ -55,6 +55,7 @@ nlohmann::ordered_json Explanation::toJson() const {
   json["views"] = viewsJson(views);
   json["ends"] = nlohmann::ordered_json::array({endJson(source), endJson(target)});
   json["nodes"] = source.hops ? nlohmann::ordered_json(nodes) : nlohmann::ordered_json();
+  json["subgraph"] = subgraph ? subgraph->toJson() : nlohmann::ordered_json();
   if (formula) {
     json["common_neighbours"] = commonJson(common);
   }

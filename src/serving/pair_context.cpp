@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "edgewise/training/pair_model.h"
+
 namespace edgewise::detail {
 namespace {
 
@@ -71,8 +73,12 @@ std::size_t countTogether(const std::vector<NodeId>& one, const std::vector<Node
 namespace edgewise {
 
 Explanation explainPair(const ServedRun& run, Edge pair) {
-  return isHeuristic(run.stored.options.model) ? detail::explainByFormula(run, pair)
-                                               : detail::explainByModel(run, pair);
+  const RunOptions& options = run.stored.options;
+  Explanation explanation = isHeuristic(options.model) ? detail::explainByFormula(run, pair)
+                            : readsSubgraphs(options)  ? detail::explainByEnclosing(run, pair)
+                                                       : detail::explainByModel(run, pair);
+  explanation.subgraph = detail::subgraphAround(run, pair, explanation);
+  return explanation;
 }
 
 }  // namespace edgewise

@@ -1,6 +1,7 @@
 // What every explanation of a pair says, however it is scored, and the ways to score it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "edgewise/data/link_split.h"
@@ -29,5 +30,11 @@ namespace edgewise::detail {
 
 [[nodiscard]] Explanation explainByModel(const ServedRun& run, Edge pair);
 [[nodiscard]] Explanation explainByFormula(const ServedRun& run, Edge pair);
+// Where the model reads enclosing subgraphs.
+[[nodiscard]] Explanation explainByEnclosing(const ServedRun& run, Edge pair);
+
+// What lies within the hops that an explanation names; none where it names none.
+[[nodiscard]] std::optional<ExplainedSubgraph> subgraphAround(const ServedRun& run, Edge pair,
+                                                              const Explanation& explanation);
 
 }  // namespace edgewise::detail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "edgewise/util/rng.h"
@@ -28,6 +29,25 @@ EdgeSet knownEdges(const Dataset& dataset, const TrainingEdges& training,
   return known;
 }
 
+// Some of the edges by lot, in their order; at least one.
+std::vector<Edge> someOf(std::span<const Edge> edges, double share, std::uint64_t seed) {
+  if (share >= 1 || edges.empty()) {
+    return {edges.begin(), edges.end()};
+  }
+  std::vector<std::uint32_t> rows(edges.size());
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  RngStream(seed, "batches.share").shuffle(std::span(rows));
+  const auto kept = std::llround(share * static_cast<double>(edges.size()));
+  rows.resize(static_cast<std::size_t>(std::max(1LL, kept)));
+  std::ranges::sort(rows);
+  std::vector<Edge> some;
+  some.reserve(rows.size());
+  for (const std::uint32_t row : rows) {
+    some.push_back(edges[row]);
+  }
+  return some;
+}
+
 BatchOptions fitted(BatchOptions options, std::size_t edges) {
   constexpr std::size_t kFewestBatches = 3;
   if (options.hidden) {
@@ -41,10 +61,10 @@ BatchOptions fitted(BatchOptions options, std::size_t edges) {
 
 BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
                          const BatchOptions& options, std::uint64_t seed)
-    : supervision_(training.supervision.table.edges),
+    : supervision_(someOf(training.supervision.table.edges, options.share, seed)),
       options_(fitted(options, supervision_.size())),
       seed_(seed),
-      candidates_(dataset, supervision_),
+      candidates_(dataset, training.supervision.table.edges),
       known_(knownEdges(dataset, training, candidates_)),
       sampler_(spaceOf(dataset, candidates_), known_, {.distinct = false}) {
   beginEpoch(0);

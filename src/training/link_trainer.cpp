@@ -67,7 +67,10 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
   setup_.options.select_by = decidingMetric(setup_.options, setup_.metrics);
   if (setup_.chooser) {
     chooser_ = setup_.chooser->on(messages_);
-    choosePositives();
+    positive_views_ =
+        chooseSupervised(*setup_.chooser, messages_, batches_.supervision(), model_.nodeCount(),
+                         {.masked = setup_.options.mask_targets,
+                          .block = static_cast<std::size_t>(setup_.options.batch_size)});
   }
   if (onDevice(setup_.device)) {
     device_ = std::make_unique<detail::DeviceLearning>(batches_, setup_.device);
@@ -79,23 +82,26 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
 
 LinkTrainer::~LinkTrainer() = default;
 
-// Once for all: each with its own edge left out of the messages, a batch's worth at a time.
-void LinkTrainer::choosePositives() {
-  const std::span<const Edge> edges = batches_.supervision();
-  const bool masked = setup_.options.mask_targets && setup_.chooser->looksAtMessages();
-  const std::size_t block =
-      masked ? static_cast<std::size_t>(setup_.options.batch_size) : std::size_t{16'384};
+ViewChoices chooseSupervised(const ViewChooser& chooser,
+                             const std::shared_ptr<const MessagePlan>& messages,
+                             std::span<const Edge> edges, std::size_t node_count,
+                             MaskedBlocks blocks) {
+  const bool masked = blocks.masked && chooser.looksAtMessages();
+  const std::size_t block = masked ? blocks.block : std::size_t{16'384};
+  const auto bound = masked ? nullptr : chooser.on(messages);
+  std::optional<ViewChoices> views;
   for (std::size_t begin = 0; begin < edges.size(); begin += block) {
     const auto some = edges.subspan(begin, std::min(block, edges.size() - begin));
-    const auto index = PairIndex::make(some, model_.nodeCount());
-    const ViewChoice choice = masked ? setup_.chooser->on(messages_->without(some))->choose(index)
-                                     : chooser_->choose(index);
-    if (!positive_views_) {
-      positive_views_ = *choice;
+    const auto index = PairIndex::make(some, node_count);
+    const ViewChoice choice =
+        masked ? chooser.on(messages->without(some))->choose(index) : bound->choose(index);
+    if (!views) {
+      views = *choice;
     } else {
-      positive_views_->append(*choice);
+      views->append(*choice);
     }
   }
+  return views ? *std::move(views) : ViewChoices(1);
 }
 
 void LinkTrainer::sendPositiveViews() {
@@ -131,12 +137,13 @@ ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
   return choice;
 }
 
-TrainingState LinkTrainer::start() const {
-  Parameters parameters =
-      Parameters::initial(model_.layout(), setup_.seed, at::kFloat, setup_.device);
-  Adam adam(parameters, adamOptions(setup_.options));
+TrainingState freshState(const ParameterLayout& layout, const TrainerSetup& setup) {
+  Parameters parameters = Parameters::initial(layout, setup.seed, at::kFloat, setup.device);
+  Adam adam(parameters, adamOptions(setup.options));
   return {.parameters = std::move(parameters), .adam = std::move(adam)};
 }
+
+TrainingState LinkTrainer::start() const { return freshState(model_.layout(), setup_); }
 
 MetricSet LinkTrainer::validate(const Parameters& parameters) const {
   const ModelScorer scorer(model_, parameters, valid_messages_, setup_.chooser.get());

@@ -9,6 +9,7 @@
 #include "edgewise/ops/device.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
+#include "edgewise/training/pair_model.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
@@ -98,7 +99,7 @@ class ModelRun {
         progress_(progress),
         device_(resolveDevice(options.device)),
         precision_(precisionOn(device_, options.precision)),
-        model_(makeModel(dataset, options)),
+        model_(makePairModel(dataset, split, options)),
         messages_(detail::messagesOf(split, options)),
         name_(runName(options, dataset, split)) {
     setProductPrecision(precision_);
@@ -107,14 +108,14 @@ class ModelRun {
   RunMetrics train() {
     const TrainingEdges training = prepareEdges();
     std::optional<PhaseTime> search;
-    if (model_.selector() != nullptr) {
+    if (model_->searched() != nullptr) {
       search = searchViews(training);
     }
-    chooser_ = chooserOf(model_, weights_, options_, dataset_);
+    chooser_ = chooserOf(*model_, weights_, options_, dataset_);
     if (!options_.network.selector.joins()) {
       applyViews(training);
     }
-    writeModel(folder_, model_, weights_, origin());
+    writeModel(folder_, *model_, weights_, origin());
     writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
     RunMetrics run = measure(weights_.model);
     if (run.learning) {
@@ -123,7 +124,8 @@ class ModelRun {
       run.learning->steps = last_.steps;
     }
     if (search) {
-      run.apply = options_.network.selector.apply;
+      run.apply = finetunes() || options_.network.selector.joins() ? options_.network.selector.apply
+                                                                   : "scratch";
       addTime(run, "search", *search);
     }
     if (!options_.network.selector.joins()) {
@@ -133,8 +135,8 @@ class ModelRun {
   }
 
   RunMetrics evaluate() {
-    weights_ = readModel(folder_, model_, origin()).to(device_);
-    chooser_ = chooserOf(model_, weights_, options_, dataset_);
+    weights_ = readModel(folder_, *model_, origin()).to(device_);
+    chooser_ = chooserOf(*model_, weights_, options_, dataset_);
     return measure(weights_.model);
   }
 
@@ -192,12 +194,30 @@ class ModelRun {
         .device = device_};
   }
 
+  // A search that another model's views were found by has an lr and batches of its own.
+  [[nodiscard]] TrainerSetup searchSetup() const {
+    TrainerSetup setup = plainSetup();
+    const SelectorOptions& selector = options_.network.selector;
+    if (!selector.joins() && selector.search_rate >= 0) {
+      setup.options.learning_rate = selector.search_rate;
+    }
+    if (!selector.joins() && selector.search_batch > 0) {
+      setup.options.batch_size = selector.search_batch;
+    }
+    return setup;
+  }
+
+  // Whether training goes on from the search's weights.
+  [[nodiscard]] bool finetunes() const {
+    const SelectorOptions& selector = options_.network.selector;
+    return selector.searches() && selector.apply == "finetune" && model_->goesOnFromSearch();
+  }
+
   [[nodiscard]] TrainerSetup applySetup() const {
     TrainerSetup setup = plainSetup();
     setup.chooser = chooser_;
-    const SelectorOptions& selector = options_.network.selector;
-    if (selector.searches() && selector.apply == "finetune") {
-      setup.options.learning_rate = selector.apply_rate;
+    if (finetunes()) {
+      setup.options.learning_rate = options_.network.selector.apply_rate;
     }
     return setup;
   }
@@ -216,8 +236,8 @@ class ModelRun {
   // The search phase; leaves the selector and the weights it was found with.
   PhaseTime searchViews(const TrainingEdges& training) {
     SearchTrainer trainer(
-        model_, dataset_, training,
-        {.trainer = plainSetup(), .selector = options_.network.selector, .upper = upper_});
+        *model_->searched(), dataset_, training,
+        {.trainer = searchSetup(), .selector = options_.network.selector, .upper = upper_});
     TrainingState state = trainer.start();
     continueFrom(kSearchFile, state);
     trainer.run(state, saver(kSearchFile), progress_);
@@ -235,17 +255,16 @@ class ModelRun {
 
   // Trains with the views that were chosen, or with none to choose.
   void applyViews(const TrainingEdges& training) {
-    LinkTrainer trainer(model_, dataset_, training, applySetup());
-    TrainingState state = trainer.start();
-    const SelectorOptions& selector = options_.network.selector;
-    if (selector.searches() && selector.apply == "finetune") {
+    const auto trainer = model_->trainer(training, applySetup());
+    TrainingState state = trainer->start();
+    if (finetunes()) {
       state.parameters.flat().copy_(weights_.search.flat());
     }
     continueFrom(kCheckpointFile, state);
-    trainer.run(state, saver(kCheckpointFile), progress_);
+    trainer->run(state, saver(kCheckpointFile), progress_);
     state.parameters.flat().copy_(state.best);
     weights_.model = state.parameters.clone();
-    curves_.push_back({selector.searches() ? "apply" : "train", state.curve});
+    curves_.push_back({options_.network.selector.searches() ? "apply" : "train", state.curve});
     last_ = endOf(state);
   }
 
@@ -256,7 +275,7 @@ class ModelRun {
     run.selector = options_.network.selector.kind;
     run.device = deviceName(device_);
     run.precision = precision_ == ProductPrecision::kTf32 ? "tf32" : "fp32";
-    run.learning = LearningSummary{.input = model_.inputText(), .parameters = parameters.size()};
+    run.learning = LearningSummary{.input = model_->inputText(), .parameters = parameters.size()};
     const Stopwatch watch;
     measureValid(parameters, run);
     measureTest(parameters, run);
@@ -268,18 +287,18 @@ class ModelRun {
 
   // One stage at a time: a scorer holds all layers of the whole graph.
   void measureValid(const Parameters& parameters, RunMetrics& run) const {
-    const ModelScorer scorer(model_, parameters, plan(messages_.at_valid), chooser_.get());
+    const auto scorer = model_->scorer(parameters, messages_.at_valid, chooser_.get());
     const detail::HeldOut valid = detail::heldOutValid(split_);
     run.valid =
-        detail::evaluateStage(scorer, dataset_, options_.evaluation, valid, progress_).metrics;
-    run.by_view = bestView(scorer, valid);
+        detail::evaluateStage(*scorer, dataset_, options_.evaluation, valid, progress_).metrics;
+    run.by_view = bestView(*scorer, valid);
   }
 
   void measureTest(const Parameters& parameters, RunMetrics& run) const {
-    const ModelScorer scorer(model_, parameters, plan(messages_.at_test), chooser_.get());
+    const auto scorer = model_->scorer(parameters, messages_.at_test, chooser_.get());
     const detail::HeldOut test = detail::heldOutTest(split_);
     detail::StageResult tested =
-        detail::evaluateStage(scorer, dataset_, options_.evaluation, test, progress_);
+        detail::evaluateStage(*scorer, dataset_, options_.evaluation, test, progress_);
     run.test = std::move(tested.metrics);
     run.test_scores = std::move(tested.scores);
     if (run.by_view) {
@@ -287,17 +306,17 @@ class ModelRun {
           static_cast<std::size_t>(run.by_view->best.source - 1) * run.by_view->depth +
           static_cast<std::size_t>(run.by_view->best.target - 1);
       run.by_view->best_test = evaluateByView(
-          scorer, test, resolveMetrics(options_.evaluation, dataset_, test.negative))[best];
+          *scorer, test, resolveMetrics(options_.evaluation, dataset_, test.negative))[best];
     }
-    noteChoices(scorer, test, run);
+    noteChoices(*scorer, test, run);
   }
 
-  void noteChoices(const ModelScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
+  void noteChoices(const ViewScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
     const ViewChoice choice = scorer.viewsOf(detail::pairsOf(test));
     if (choice == nullptr) {
       return;
     }
-    run.views = detail::summariseViews(*choice, model_.encoder().depth(), test.positive, dataset_);
+    run.views = detail::summariseViews(*choice, model_->depth(), test.positive, dataset_);
     for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
       const LayerPair view = choice->best(pair);
       run.test_views.push_back(
@@ -307,7 +326,7 @@ class ModelRun {
   }
 
   // Every view's validation, and which was best.
-  [[nodiscard]] std::optional<ViewMetrics> bestView(const ModelScorer& scorer,
+  [[nodiscard]] std::optional<ViewMetrics> bestView(const ViewScorer& scorer,
                                                     const detail::HeldOut& valid) const {
     const std::vector<MetricRequest> requests =
         resolveMetrics(options_.evaluation, dataset_, valid.negative);
@@ -316,7 +335,7 @@ class ModelRun {
       return std::nullopt;
     }
     ViewMetrics views{.metric = metricName(requests.front()),
-                      .depth = model_.encoder().depth(),
+                      .depth = model_->depth(),
                       .valid = {},
                       .best = {},
                       .best_test = MetricSet()};
@@ -325,12 +344,12 @@ class ModelRun {
     }
     const auto best =
         static_cast<std::size_t>(std::ranges::max_element(views.valid) - views.valid.begin());
-    const LayerPair view = model_.decoder().views()[best];
+    const LayerPair view = model_->viewsApart()[best];
     views.best = {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
     return views;
   }
 
-  static std::vector<MetricSet> evaluateByView(const ModelScorer& scorer,
+  static std::vector<MetricSet> evaluateByView(const ViewScorer& scorer,
                                                const detail::HeldOut& held_out,
                                                std::span<const MetricRequest> requests) {
     std::vector<MetricSet> metrics;
@@ -341,10 +360,6 @@ class ModelRun {
     return metrics;
   }
 
-  [[nodiscard]] std::shared_ptr<const MessagePlan> plan(const MessageEdges& messages) const {
-    return planMessages(model_, dataset_, messages, options_.network.edge_weights);
-  }
-
   const Dataset& dataset_;
   const LinkSplit& split_;
   RunOptions& options_;
@@ -352,7 +367,7 @@ class ModelRun {
   ProgressSink& progress_;
   at::Device device_;
   ProductPrecision precision_;
-  LinkModel model_;
+  std::unique_ptr<PairModel> model_;
   detail::RunMessages messages_;
   std::string name_;
   ModelWeights weights_;
@@ -374,7 +389,7 @@ RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& 
 
 void checkModelRun(const Dataset& dataset, const RunOptions& options) {
   const bool on_gpu = !resolveDevice(options.device).is_cpu();
-  const LinkModel model = makeModel(dataset, options);
+  checkPairModel(dataset, options);
   if (options.network.selector.searches()) {
     checkSearch(options.network.selector, options.training);
   }
@@ -384,7 +399,7 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
                       "choose fewer than training.epochs");
   }
   if (options.network.selector.kind == "oracle") {
-    std::ignore = detail::oracleChooser(dataset, model.encoder().depth());
+    std::ignore = detail::oracleChooser(dataset, viewDepth(options));
   }
   if (on_gpu) {
     return;

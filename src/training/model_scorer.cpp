@@ -14,11 +14,29 @@ namespace {
 // Pairs scored at once: enough for full speed, little memory.
 constexpr std::size_t kBlock = 16'384;
 
+}  // namespace
+
+ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
+                       std::size_t node_count) {
+  std::shared_ptr<ViewChoices> all;
+  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
+    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
+    const ViewChoice choice = chooser.choose(PairIndex::make(block, node_count));
+    if (!all) {
+      all = std::make_shared<ViewChoices>(choice->perPair());
+    }
+    all->append(*choice);
+  }
+  return all;
+}
+
 void appendScores(const at::Tensor& logits, std::vector<double>& out) {
   const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
   const auto* first = values.data_ptr<double>();
   out.insert(out.end(), first, first + values.numel());
 }
+
+namespace {
 
 at::Tensor rowsOf(std::span<const NodeId> nodes) {
   at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size())}, at::kLong);
@@ -66,16 +84,7 @@ ViewChoice ModelScorer::choiceFor(const std::shared_ptr<const PairIndex>& pairs)
 }
 
 ViewChoice ModelScorer::viewsOf(std::span<const Edge> pairs) const {
-  std::shared_ptr<ViewChoices> all;
-  for (std::size_t begin = 0; chooser_ && begin < pairs.size(); begin += kBlock) {
-    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
-    const ViewChoice choice = choiceFor(PairIndex::make(block, model_.nodeCount()));
-    if (!all) {
-      all = std::make_shared<ViewChoices>(choice->perPair());
-    }
-    all->append(*choice);
-  }
-  return all;
+  return chooser_ ? chooseViews(*chooser_, pairs, model_.nodeCount()) : nullptr;
 }
 
 std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink& progress) const {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "edgewise/graph/heuristics.h"
+#include "edgewise/training/pair_model.h"
 #include "edgewise/util/parallel.h"
 
 namespace edgewise {
@@ -144,9 +147,72 @@ double searchPasses(const SelectorOptions& selector) {
   return selector.order == "first" ? 2 : selector.order == "second" ? 5 : 6;
 }
 
+// Nodes of a pair's enclosing subgraph, as if the graph were a tree around each end: a neighbour
+// leads on to as many nodes as nodes that edges point at have neighbours.
+double enclosedNodes(const Dataset& dataset, const SubgraphOptions& options) {
+  std::vector<double> degree(dataset.node_count, 0.0);
+  for (const Edge& edge : dataset.edges.edges) {
+    ++degree[index(edge.src)];
+    ++degree[index(edge.dst)];
+  }
+  double sum = 0;
+  double squares = 0;
+  for (const double each : degree) {
+    sum += each;
+    squares += each * each;
+  }
+  const double onwards = sum > 0 ? std::max(1.0, squares / sum - 1) : 0;
+  const double most = options.max_nodes > 0 ? static_cast<double>(options.max_nodes)
+                                            : std::numeric_limits<double>::max();
+  double hop = sum > 0 ? squares / sum : 0;
+  double nodes = 1;
+  for (std::int64_t i = 0; i < options.hops; ++i) {
+    hop = std::min(most, hop * options.ratio);
+    nodes += hop;
+    hop *= onwards;
+  }
+  return std::min(2 * nodes, static_cast<double>(dataset.node_count));
+}
+
+// What training on subgraphs takes.
+RunEstimate estimateSubgraphs(const Dataset& dataset, const RunOptions& options) {
+  const DgcnnOptions& network = options.subgraph.network;
+  const TrainingOptions& training = options.training;
+  const double nodes = enclosedNodes(dataset, options.subgraph);
+  const double supervised =
+      0.85 * static_cast<double>(dataset.edges.size()) * options.subgraph.train_share;
+  const double batch = std::min(supervised, static_cast<double>(training.batch_size));
+  const double pairs = 1 + static_cast<double>(training.negatives);
+  const auto hidden = static_cast<double>(network.hidden);
+  const auto layers = static_cast<double>(network.layers);
+  // A layer keeps its sum, its output and their gradients.
+  const double bytes = batch * pairs * nodes * (layers * hidden * kFloat * 6 + 2 * kFloat * 8) +
+                       250e6 + 4 * featureBytes(dataset);
+  // Measured on two cores: about as long as so many numbers of a node's layers.
+  constexpr double kNumbersPerSecond = 1e8;
+  const double steps =
+      stepsOf(training.epochs, {.batches = supervised / std::max(1.0, batch)}, training);
+  return {.memory_bytes = static_cast<std::uint64_t>(bytes),
+          .seconds = steps * batch * pairs * nodes * layers * hidden /
+                     (kNumbersPerSecond * threadCount())};
+}
+
 }  // namespace
 
 RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) {
+  if (readsSubgraphs(options)) {
+    RunEstimate estimate = estimateSubgraphs(dataset, options);
+    if (options.network.selector.searches()) {
+      RunOptions search = options;
+      search.model = "gae";
+      search.network.encoder.layers = options.subgraph.hops;
+      search.training.epochs = 0;
+      const RunEstimate searched = estimateModelRun(dataset, search);
+      estimate.memory_bytes = std::max(estimate.memory_bytes, searched.memory_bytes);
+      estimate.seconds += searched.seconds;
+    }
+    return estimate;
+  }
   const ModelSizes sizes = sizesOf(dataset, options);
   const SelectorOptions& selector = options.network.selector;
   const double plain = stepSeconds(sizes, dataset, options);

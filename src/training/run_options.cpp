@@ -59,7 +59,7 @@ bool isHeuristic(std::string_view model) {
 
 OptionSet RunOptions::bind() {
   OptionSet set;
-  std::vector<std::string> models = {"gae", "sage"};
+  std::vector<std::string> models = {"gae", "sage", "seal"};
   for (const Heuristic each : allHeuristics()) {
     models.emplace_back(heuristicName(each));
   }
@@ -75,6 +75,7 @@ OptionSet RunOptions::bind() {
   set.add("run.check_memory", check_memory,
           "refuse to start a run that needs more memory than there is");
   network.bind(set);
+  subgraph.bind(set);
   training.bind(set);
   data.bind(set);
   planted.bind(set);

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "edgewise/training/pair_model.h"
 #include "edgewise/training/tensor_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/version.h"
@@ -85,6 +86,36 @@ void requireOrigin(const TensorFile& file, const ModelOrigin& origin,
   }
 }
 
+// `searched` is the model that a selector looks through, where there is one.
+ModelWeights readWeights(const std::filesystem::path& folder, const ParameterLayout& layout,
+                         const LinkModel* searched, const ModelOrigin& origin) {
+  const std::filesystem::path path = folder / kModelFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw DataError(FilePlace{path}, "is missing: this run has no trained model",
+                    "put it back, or train again");
+  }
+  const TensorFile file = TensorFile::read(path);
+  requireOrigin(file, origin, path);
+  ModelWeights weights;
+  weights.model = readParameters(file, "", layout);
+  if (searched != nullptr) {
+    weights.search = readParameters(file, kSearchPrefix, searched->layout());
+    weights.selector = readParameters(file, "", searched->selectorLayout());
+  }
+  return weights;
+}
+
+// Views that nothing was learned about.
+std::shared_ptr<const ViewChooser> chooserByRule(std::size_t depth, const RunOptions& options,
+                                                 const Dataset& dataset) {
+  if (options.network.selector.kind == "oracle") {
+    return detail::oracleChooser(dataset, depth);
+  }
+  return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
+                           dataset.direction == Direction::kUndirected);
+}
+
 }  // namespace
 
 LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
@@ -93,13 +124,13 @@ LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
       NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
 }
 
-void writeModel(const std::filesystem::path& folder, const LinkModel& model,
+void writeModel(const std::filesystem::path& folder, const PairModel& model,
                 const ModelWeights& weights, ModelOrigin origin) {
   std::vector<NamedTensor> tensors;
   addTensors(weights.model, model.layout(), "", tensors);
-  if (model.selector() != nullptr) {
-    addTensors(weights.search, model.layout(), kSearchPrefix, tensors);
-    addTensors(weights.selector, model.selectorLayout(), "", tensors);
+  if (const LinkModel* searched = model.searched()) {
+    addTensors(weights.search, searched->layout(), kSearchPrefix, tensors);
+    addTensors(weights.selector, searched->selectorLayout(), "", tensors);
   }
   writeTensors(folder / kModelFile, tensors,
                {{"format", "edgewise"},
@@ -111,21 +142,13 @@ void writeModel(const std::filesystem::path& folder, const LinkModel& model,
 
 ModelWeights readModel(const std::filesystem::path& folder, const LinkModel& model,
                        const ModelOrigin& origin) {
-  const std::filesystem::path path = folder / kModelFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    throw DataError(FilePlace{path}, "is missing: this run has no trained model",
-                    "put it back, or train again");
-  }
-  const TensorFile file = TensorFile::read(path);
-  requireOrigin(file, origin, path);
-  ModelWeights weights;
-  weights.model = readParameters(file, "", model.layout());
-  if (model.selector() != nullptr) {
-    weights.search = readParameters(file, kSearchPrefix, model.layout());
-    weights.selector = readParameters(file, "", model.selectorLayout());
-  }
-  return weights;
+  return readWeights(folder, model.layout(), model.selector() != nullptr ? &model : nullptr,
+                     origin);
+}
+
+ModelWeights readModel(const std::filesystem::path& folder, const PairModel& model,
+                       const ModelOrigin& origin) {
+  return readWeights(folder, model.layout(), model.searched(), origin);
 }
 
 std::shared_ptr<const ViewChooser> chooserOf(const LinkModel& model, const ModelWeights& weights,
@@ -133,15 +156,16 @@ std::shared_ptr<const ViewChooser> chooserOf(const LinkModel& model, const Model
   if (model.selector() != nullptr) {
     return makeSelectorChooser(model, weights.search.clone(), weights.selector.clone());
   }
-  if (!model.decoder().choosesViews()) {
-    return nullptr;
+  return model.decoder().choosesViews() ? chooserByRule(model.encoder().depth(), options, dataset)
+                                        : nullptr;
+}
+
+std::shared_ptr<const ViewChooser> chooserOf(const PairModel& model, const ModelWeights& weights,
+                                             const RunOptions& options, const Dataset& dataset) {
+  if (const LinkModel* searched = model.searched()) {
+    return chooserOf(*searched, weights, options, dataset);
   }
-  const std::size_t depth = model.encoder().depth();
-  if (options.network.selector.kind == "oracle") {
-    return detail::oracleChooser(dataset, depth);
-  }
-  return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
-                           dataset.direction == Direction::kUndirected);
+  return model.choosesViews() ? chooserByRule(model.depth(), options, dataset) : nullptr;
 }
 
 }  // namespace edgewise

@@ -1,34 +1,12 @@
 #include "edgewise/views/link_model.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 #include "edgewise/ops/view_pairs.h"
-#include "edgewise/util/error.h"
-#include "edgewise/util/text.h"
+#include "views/model_input.h"
 
 namespace edgewise {
 namespace {
-
-// Width of the embedding to learn; 0 for none.
-std::int64_t embeddingWidth(const ModelOptions& options, const FeatureMatrix& features) {
-  if (options.features == "given" || (options.features == "auto" && !features.empty())) {
-    if (features.empty()) {
-      throw ConfigError("model.features is 'given', but the data has no features",
-                        "give --features FILE, or set model.features=embedding");
-    }
-    return 0;
-  }
-  return options.embedding;
-}
-
-std::string describeInput(const FeatureMatrix& features, std::int64_t embedding) {
-  std::string learned = fmt::format("a learned embedding of {}", embedding);
-  if (features.empty()) {
-    return learned;
-  }
-  const std::string given = fmt::format("{} features", groupedCount(features.columns()));
-  return embedding > 0 ? given + " and " + learned : given;
-}
 
 // A batch, and the rows it is decoded from.
 struct Decodable {
@@ -51,9 +29,9 @@ Decodable decodable(const LayerOutputs& layers, const PairBatch& batch) {
 void ModelOptions::bind(OptionSet& set) {
   encoder.bind(set);
   predictor.bind(set);
-  set.add("model.features", features, {"auto", "given", "embedding", "both"},
+  set.add("model.features", features, {"auto", "given", "embedding", "both", "none"},
           "what nodes bring: their features, a learned embedding, or both; auto: features where "
-          "there are any");
+          "there are any, else an embedding (seal: else none, labels alone)");
   set.add("model.embedding", embedding, {1, 4096}, "width of the learned embedding");
   set.add("model.embedding_start", embedding_start, {"glorot", "orthogonal"},
           "how it starts: small random numbers, or columns at right angles to each other");
@@ -67,18 +45,9 @@ void ModelOptions::bind(OptionSet& set) {
 
 LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes)
     : nodes_(nodes.nodes) {
-  static const FeatureMatrix no_features;
-  const FeatureMatrix& features = options.features == "embedding" ? no_features : nodes.features;
-  const std::int64_t embedding = embeddingWidth(options, features);
-  input_text_ = describeInput(features, embedding);
-  auto input = std::make_shared<const NodeInput>(
-      features, nodes.nodes,
-      NodeInputOptions{.embedding = embedding,
-                       .normalise_rows = options.normalise_features,
-                       .dropout = options.input_dropout,
-                       .orthogonal = options.embedding_start == "orthogonal"},
-      layout_);
-  encoder_ = makeEncoder(kind, options.encoder, std::move(input), layout_);
+  detail::ModelInput input = detail::makeModelInput(options, nodes, layout_);
+  input_text_ = std::move(input.text);
+  encoder_ = makeEncoder(kind, options.encoder, std::move(input.input), layout_);
   decoder_ = makeDecoder(options.selector,
                          {.depth = encoder_->depth(),
                           .width = encoder_->width(),

@@ -28,6 +28,10 @@ void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.lr", learning_rate, {-1.0, 10.0}, "ps2: the selector's lr; -1: the model's");
   set.add("selector.beta1", beta1, {0.0, 0.999}, "ps2: first beta of the selector's Adam");
   set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search, unless joint");
+  set.add("selector.search_lr", search_rate, {-1.0, 10.0},
+          "ps2: the model's lr in the search, unless joint; -1: training.lr");
+  set.add("selector.search_batch", search_batch, {0, 1 << 24},
+          "ps2: positive edges a step of the search, unless joint; 0: training.batch_size");
   set.add("selector.warmup", warmup, {0, 1'000'000},
           "ps2: epochs at the start of the search in which all views count the same");
   set.add("selector.holdout", holdout, {"valid", "rotate"},

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "edgewise/data/dataset.h"
@@ -41,6 +43,29 @@ struct CommonNeighbour {
   std::optional<double> adds;
 };
 
+// What is looked at of the graph around a pair, without the pair's own edge.
+struct ExplainedSubgraph {
+  struct Node {
+    std::string id;
+    // As the labelling has it: one number, or two where each distance is one.
+    std::vector<std::uint32_t> label;
+    // From each end inside the subgraph; none where there is no path.
+    std::optional<int> from_source;
+    std::optional<int> from_target;
+  };
+  // "drnl", "de" or "zo".
+  std::string labelling;
+  // The source, the target, then the others as SubgraphBatch orders them.
+  std::vector<Node> nodes;
+  // Places among the nodes, the smaller first, ascending.
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+
+  [[nodiscard]] nlohmann::ordered_json toJson() const;
+  // A small picture: the source at the left, the target at the right, the others between them by
+  // their distances. Of larger ones the nodes nearest to the ends.
+  [[nodiscard]] std::string toSvg() const;
+};
+
 struct Explanation {
   std::string dataset;
   std::string model;
@@ -57,6 +82,8 @@ struct Explanation {
   ExplainedEnd target;
   // Within reach of one end or the other.
   std::size_t nodes = 0;
+  // Them, with the edges among them; none where the score looks everywhere.
+  std::optional<ExplainedSubgraph> subgraph;
   // Of a formula: largest part first, then by order of the nodes.
   std::vector<CommonNeighbour> common;
   // Parts of the split that have this edge: train, valid, test, revealed_at_valid,

@@ -30,6 +30,8 @@ struct BatchOptions {
   // A batch's edges do not carry messages in its step. Then batches hold a third of all edges at
   // most, so that small graphs keep messages to learn from.
   bool hidden = false;
+  // Of the supervision edges that batches are made of; the others are known all the same.
+  double share = 1;
 };
 
 class BatchStream {

@@ -36,6 +36,15 @@ class Learner {
 // thrown after Ctrl-C.
 using SaveState = std::function<void(const TrainingState&)>;
 
+// A learner that runs its own loop: what a run needs of a phase of training.
+class PhaseTrainer : public Learner {
+ public:
+  // A phase that has not begun.
+  [[nodiscard]] virtual TrainingState start() const = 0;
+  // Trains from where the state stands to the end.
+  virtual void run(TrainingState& state, const SaveState& save, ProgressSink& progress) = 0;
+};
+
 class EpochLoop {
  public:
   // `options.select_by` names the deciding metric. Refers to learner and batches.

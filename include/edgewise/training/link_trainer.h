@@ -50,7 +50,7 @@ struct TrainerSetup {
 double descend(TrainingState& state, const at::Tensor& loss, const TrainingOptions& options,
                double rate, StageWatch& stages = unwatched());
 
-class LinkTrainer final : public Learner {
+class LinkTrainer final : public PhaseTrainer {
  public:
   LinkTrainer(const LinkModel& model, const Dataset& dataset, const TrainingEdges& training,
               TrainerSetup setup);
@@ -60,10 +60,9 @@ class LinkTrainer final : public Learner {
   LinkTrainer& operator=(LinkTrainer&&) = delete;
   ~LinkTrainer() override;
 
-  // A run that has not begun.
-  [[nodiscard]] TrainingState start() const;
-  // Trains from where the state stands to the end.
-  void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
+  [[nodiscard]] TrainingState start() const override;
+  void run(TrainingState& state, const SaveState& save,
+           ProgressSink& progress = silentProgress()) override;
   void learn(TrainingState& state) override;
   void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
@@ -78,7 +77,6 @@ class LinkTrainer final : public Learner {
   // Of a batch, with what its gradient needs.
   [[nodiscard]] at::Tensor batchLoss(const TrainingState& state, const EdgeBatch& batch,
                                      StageWatch& stages) const;
-  void choosePositives();
   void sendPositiveViews();
   [[nodiscard]] ViewChoice choiceFor(const EdgeBatch& batch) const;
   void learnOnDevice(TrainingState& state);
@@ -99,6 +97,20 @@ class LinkTrainer final : public Learner {
   at::Tensor positive_places_;
   at::Tensor positive_weights_;
 };
+
+// The views of supervision edges, once for all; where choices depend on messages and `masked`, each
+// block of so many edges is chosen for without its own edges among them.
+struct MaskedBlocks {
+  bool masked = true;
+  std::size_t block = 1024;
+};
+[[nodiscard]] ViewChoices chooseSupervised(const ViewChooser& chooser,
+                                           const std::shared_ptr<const MessagePlan>& messages,
+                                           std::span<const Edge> edges, std::size_t node_count,
+                                           MaskedBlocks blocks);
+
+// A model that has learned nothing yet, as a phase of training starts.
+[[nodiscard]] TrainingState freshState(const ParameterLayout& layout, const TrainerSetup& setup);
 
 // The message graph as this model's encoder aggregates it. Messages go both ways along directed
 // edges.

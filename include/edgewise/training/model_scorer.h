@@ -10,7 +10,17 @@
 
 namespace edgewise {
 
-class ModelScorer final : public LinkScorer {
+// A trained model that scores pairs by views of them.
+class ViewScorer : public LinkScorer {
+ public:
+  // scores[view][pair] where views are scored apart; else empty.
+  [[nodiscard]] virtual std::vector<std::vector<double>> scoreByView(
+      std::span<const Edge> pairs) const = 0;
+  // The views chosen for these pairs; null where none are chosen.
+  [[nodiscard]] virtual ViewChoice viewsOf(std::span<const Edge> pairs) const = 0;
+};
+
+class ModelScorer final : public ViewScorer {
  public:
   // Encodes once, without noise. Refers to the model and the parameters. `chooser` is there where
   // the model's decoder needs choices.
@@ -27,10 +37,9 @@ class ModelScorer final : public LinkScorer {
   void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<double> out) const;
   [[nodiscard]] const LayerOutputs& layers() const { return layers_; }
-  // scores[view][pair] where the decoder scores views apart; else empty.
-  [[nodiscard]] std::vector<std::vector<double>> scoreByView(std::span<const Edge> pairs) const;
-  // The views chosen for these pairs; null where none are chosen.
-  [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const;
+  [[nodiscard]] std::vector<std::vector<double>> scoreByView(
+      std::span<const Edge> pairs) const override;
+  [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const override;
 
  private:
   [[nodiscard]] ViewChoice choiceFor(const std::shared_ptr<const PairIndex>& pairs) const;
@@ -40,5 +49,12 @@ class ModelScorer final : public LinkScorer {
   std::unique_ptr<BoundChooser> chooser_;
   LayerOutputs layers_;
 };
+
+// The views chosen for many pairs, some at a time; null for none.
+[[nodiscard]] ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
+                                     std::size_t node_count);
+
+// Adds logits [pairs], wherever they are, to a list of scores.
+void appendScores(const at::Tensor& logits, std::vector<double>& out);
 
 }  // namespace edgewise

@@ -17,6 +17,7 @@
 #include "edgewise/training/training_options.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/link_model.h"
+#include "edgewise/views/subgraph_model.h"
 
 namespace edgewise {
 
@@ -44,6 +45,7 @@ struct RunOptions {
   EvaluationOptions evaluation;
   // What is learned and how, where the model is not a heuristic.
   ModelOptions network;
+  SubgraphOptions subgraph;
   TrainingOptions training;
   std::string model = "ra";
   // The recipe these options came from; told in the results, without effect.

@@ -14,6 +14,8 @@
 
 namespace edgewise {
 
+class PairModel;
+
 inline constexpr const char* kModelFile = "model.safetensors";
 
 struct ModelWeights {
@@ -34,20 +36,26 @@ struct ModelOrigin {
   std::string split_hash;
 };
 
-// The model that these options make for this data. Throws ConfigError for options that do not go
-// together.
+// The model that these options make for this data, where it encodes the whole graph. Throws
+// ConfigError for options that do not go together.
 [[nodiscard]] LinkModel makeModel(const Dataset& dataset, const RunOptions& options);
 
-void writeModel(const std::filesystem::path& folder, const LinkModel& model,
+void writeModel(const std::filesystem::path& folder, const PairModel& model,
                 const ModelWeights& weights, ModelOrigin origin);
 // Throws DataError when the file is missing, damaged, or was made from something else than
 // `origin`.
 [[nodiscard]] ModelWeights readModel(const std::filesystem::path& folder, const LinkModel& model,
                                      const ModelOrigin& origin);
+[[nodiscard]] ModelWeights readModel(const std::filesystem::path& folder, const PairModel& model,
+                                     const ModelOrigin& origin);
 
-// Who chooses the views of pairs; null where the decoder needs no choices. Refers to the model and
+// Who chooses the views of pairs; null where none are chosen. Refers to the model and
 // copies what it needs of the weights.
 [[nodiscard]] std::shared_ptr<const ViewChooser> chooserOf(const LinkModel& model,
+                                                           const ModelWeights& weights,
+                                                           const RunOptions& options,
+                                                           const Dataset& dataset);
+[[nodiscard]] std::shared_ptr<const ViewChooser> chooserOf(const PairModel& model,
                                                            const ModelWeights& weights,
                                                            const RunOptions& options,
                                                            const Dataset& dataset);

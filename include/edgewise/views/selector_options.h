@@ -25,6 +25,8 @@ struct SelectorOptions {
   double learning_rate = -1;
   double beta1 = 0.5;
   std::int64_t epochs = 50;
+  double search_rate = -1;
+  std::int64_t search_batch = 0;
   std::int64_t warmup = 0;
   std::string holdout = "valid";
   // The application.

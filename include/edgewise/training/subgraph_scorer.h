@@ -1,0 +1,92 @@
+// SEAL on one message graph: which view of each pair is cut out, and a trained model that scores
+// pairs by what was cut.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "edgewise/graph/csr_graph.h"
+#include "edgewise/nn/parameters.h"
+#include "edgewise/sampling/enclosing_subgraph.h"
+#include "edgewise/training/model_scorer.h"
+#include "edgewise/views/subgraph_model.h"
+#include "edgewise/views/view_chooser.h"
+
+namespace edgewise {
+
+// How pairs are looked at where no view is chosen for them.
+struct PairSight {
+  HopView view = {2, 2};
+  // (u, v) and (v, u) are the same pair.
+  bool symmetric = true;
+
+  // A view that is not the same both ways shows an undirected pair in two ways.
+  [[nodiscard]] bool twoWays() const { return symmetric && view.source != view.target; }
+};
+
+// Pairs with the view of each.
+struct ViewedPairs {
+  std::vector<Edge> pairs;
+  std::vector<HopView> views;
+
+  // The best view of each chosen.
+  static ViewedPairs chosen(std::span<const Edge> pairs, const ViewChoices& choice);
+  // The view of all; `swapped` where that of the other way round is meant.
+  static ViewedPairs alike(std::span<const Edge> pairs, HopView view, bool swapped = false);
+  // Undirected pairs are turned so that the smaller node comes first, and their views with them: a
+  // pair then has the same bits however it was written.
+  void turn();
+  [[nodiscard]] ViewedPairs part(std::size_t begin, std::size_t count) const;
+};
+
+// Cuts out subgraphs of one message graph, ready for the model.
+class SubgraphCutter {
+ public:
+  // Takes the graph over; refers to the model.
+  SubgraphCutter(const SubgraphModel& model, CsrGraph graph, const ExtractionOptions& options);
+
+  [[nodiscard]] SubgraphInput cut(const ViewedPairs& pairs) const;
+  [[nodiscard]] const CsrGraph& graph() const { return *graph_; }
+
+ private:
+  const SubgraphModel& model_;
+  std::unique_ptr<const CsrGraph> graph_;
+  SubgraphExtractor extractor_;
+};
+
+class SubgraphScorer final : public ViewScorer {
+ public:
+  struct Sight {
+    PairSight pairs;
+    // Where views are chosen by pair; refers to its chooser.
+    std::unique_ptr<BoundChooser> chooser;
+    // Pairs whose subgraphs are in memory at once; as many again are being cut.
+    std::size_t batch = 64;
+  };
+
+  // Refers to model, parameters and cutter.
+  SubgraphScorer(const SubgraphModel& model, const Parameters& parameters,
+                 std::shared_ptr<const SubgraphCutter> cutter, Sight sight);
+
+  [[nodiscard]] std::vector<double> score(std::span<const Edge> pairs,
+                                          ProgressSink& progress) const override;
+  // A node's score with itself is the lowest there is.
+  void scoreSources(std::span<const NodeId> sources, std::span<double> out,
+                    ProgressSink& progress) const override;
+  [[nodiscard]] std::vector<std::vector<double>> scoreByView(
+      std::span<const Edge> pairs) const override;
+  [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const override;
+
+ private:
+  void scoreViews(ViewedPairs pairs, std::vector<double>& scores, ProgressTask& task) const;
+
+  const SubgraphModel& model_;
+  const Parameters& parameters_;
+  std::shared_ptr<const SubgraphCutter> cutter_;
+  Sight sight_;
+};
+
+}  // namespace edgewise

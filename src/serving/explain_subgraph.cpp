@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "edgewise/ops/gradients.h"
+#include "edgewise/sampling/enclosing_subgraph.h"
+#include "edgewise/training/link_trainer.h"
+#include "edgewise/training/pair_model.h"
+#include "edgewise/training/stored_model.h"
+#include "edgewise/training/subgraph_trainer.h"
+#include "serving/pair_context.h"
+#include "serving/view_shares.h"
+
+namespace edgewise::detail {
+namespace {
+
+// How nodes are labelled and hops thinned out where the model does not say.
+ExtractionOptions extractionOf(const RunOptions& options) {
+  return readsSubgraphs(options)
+             ? options.subgraph.extraction(static_cast<std::uint64_t>(options.seed))
+             : ExtractionOptions();
+}
+
+std::optional<int> distanceOf(std::uint32_t label, std::uint32_t beyond) {
+  return label < beyond ? std::optional(static_cast<int>(label)) : std::nullopt;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> edgesOf(const CsrGraph& graph) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  for (std::uint32_t node = 0; node < graph.nodeCount(); ++node) {
+    for (const NodeId other : graph.neighbours(NodeId{node})) {
+      if (node < index(other)) {
+        edges.emplace_back(node, index(other));
+      }
+    }
+  }
+  return edges;
+}
+
+class EnclosingExplainer {
+ public:
+  EnclosingExplainer(const ServedRun& run, Edge pair)
+      : run_(run),
+        options_(run.stored.options),
+        pair_{pair},
+        messages_(testMessages(run)),
+        told_(describePair(run, pair, messages_)),
+        model_(makePairModel(run.dataset, run.split, options_)),
+        weights_(readModel(run.stored.folder, *model_,
+                           {options_, run.stored.data_hash, run.stored.split_hash})),
+        chooser_(chooserOf(*model_, weights_, options_, run.dataset)),
+        scorer_(model_->scorer(
+            weights_.model, messages_, chooser_.get(),
+            told_.left_out ? std::span<const Edge>(pair_) : std::span<const Edge>())) {}
+
+  Explanation explain() {
+    const WithoutGradients guard;
+    told_.selector = options_.network.selector.kind;
+    told_.score = scorer_->score(pair_, silentProgress()).front();
+    told_.probability = 1 / (1 + std::exp(-told_.score));
+    told_.views = shares();
+    if (told_.views.size() == 1) {
+      told_.view = told_.views.front().view;
+    }
+    lookAround();
+    return std::move(told_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<ViewShare> shares() {
+    if (const ViewChoice choice = scorer_->viewsOf(pair_)) {
+      told_.view = hopsOf(choice->best(0));
+      if (const LinkModel* searched = model_->searched()) {
+        return selectorShares(*searched, weights_, plan(*searched), pair_.front(),
+                              options_.network.selector.temperature);
+      }
+      return oneShare(allViews(model_->depth()), *told_.view);
+    }
+    const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
+    const auto fixed = fixedView(options_.network.selector.kind);
+    return fixedShares(hopsOf(fixed.value_or(LayerPair{last, last})),
+                       run_.dataset.direction == Direction::kDirected, told_.score);
+  }
+
+  [[nodiscard]] std::shared_ptr<const MessagePlan> plan(const LinkModel& searched) const {
+    auto plan = planMessages(searched, run_.dataset, messages_, options_.network.edge_weights);
+    return told_.left_out ? plan->without(pair_) : plan;
+  }
+
+  void lookAround() {
+    const CsrGraph graph = subgraphMessages(run_.dataset, messages_);
+    HopPair hops = told_.view.value_or(HopPair{});
+    for (const ViewShare& share : told_.views) {
+      if (!told_.view && share.weight > 0) {
+        hops.source = std::max(hops.source, share.view.source);
+        hops.target = std::max(hops.target, share.view.target);
+      }
+    }
+    const auto around = [&](NodeId node, int reach, ExplainedEnd& end) {
+      const std::size_t own = graph.hasEdge(pair_.front().src, pair_.front().dst) ? 1 : 0;
+      const std::vector<NodeId> nodes = nodesWithin(
+          graph, node,
+          {.max_depth = static_cast<std::uint32_t>(reach), .without_edge = pair_.front()});
+      end.degree = graph.degree(node) - own;
+      end.hops = reach;
+      end.nodes = nodes.size();
+      return nodes;
+    };
+    const auto source = around(pair_.front().src, hops.source, told_.source);
+    const auto target = around(pair_.front().dst, hops.target, told_.target);
+    told_.nodes = countTogether(source, target);
+  }
+
+  const ServedRun& run_;
+  const RunOptions& options_;
+  std::vector<Edge> pair_;
+  MessageEdges messages_;
+  Explanation told_;
+  std::unique_ptr<PairModel> model_;
+  ModelWeights weights_;
+  std::shared_ptr<const ViewChooser> chooser_;
+  std::unique_ptr<ViewScorer> scorer_;
+};
+
+}  // namespace
+
+Explanation explainByEnclosing(const ServedRun& run, Edge pair) {
+  return EnclosingExplainer(run, pair).explain();
+}
+
+std::optional<ExplainedSubgraph> subgraphAround(const ServedRun& run, Edge pair,
+                                                const Explanation& explanation) {
+  if (!explanation.source.hops || !explanation.target.hops) {
+    return std::nullopt;
+  }
+  const CsrGraph graph = subgraphMessages(run.dataset, testMessages(run));
+  const std::vector<Edge> pairs = {pair};
+  const HopView view{static_cast<std::uint32_t>(*explanation.source.hops),
+                     static_cast<std::uint32_t>(*explanation.target.hops)};
+  ExtractionOptions options = extractionOf(run.stored.options);
+  const SubgraphBatch labelled = SubgraphExtractor(graph, options).extract(pairs, view);
+  const std::string labelling(labellingName(options.labels.labelling));
+  options.labels = {.labelling = NodeLabelling::kDistances,
+                    .max_distance = static_cast<std::uint32_t>(graph.nodeCount())};
+  const SubgraphBatch distances = SubgraphExtractor(graph, options).extract(pairs, view);
+  ExplainedSubgraph result{.labelling = labelling, .nodes = {}, .edges = edgesOf(labelled.graph)};
+  for (std::size_t node = 0; node < labelled.nodes.size(); ++node) {
+    const auto label =
+        std::span(labelled.labels).subspan(node * labelled.label_width, labelled.label_width);
+    const std::uint32_t beyond = options.labels.max_distance + 1;
+    result.nodes.push_back({.id = run.dataset.nodeLabel(labelled.nodes[node]),
+                            .label = {label.begin(), label.end()},
+                            .from_source = distanceOf(distances.labels[2 * node], beyond),
+                            .from_target = distanceOf(distances.labels[2 * node + 1], beyond)});
+  }
+  return result;
+}
+
+}  // namespace edgewise::detail

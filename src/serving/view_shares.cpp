@@ -1,0 +1,63 @@
+#include "serving/view_shares.h"
+
+#include <algorithm>
+
+#include "edgewise/ops/view_mixture.h"
+
+namespace edgewise::detail {
+namespace {
+
+std::vector<double> valuesOf(const at::Tensor& tensor) {
+  const at::Tensor values = tensor.detach().to(at::kDouble).reshape({-1}).contiguous();
+  const auto* first = values.data_ptr<double>();
+  return {first, first + values.numel()};
+}
+
+}  // namespace
+
+HopPair hopsOf(LayerPair view) {
+  return {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
+}
+
+std::vector<ViewShare> softShares(std::span<const LayerPair> views, const at::Tensor& scores,
+                                  double temperature) {
+  const std::vector<double> score = valuesOf(scores);
+  const std::vector<double> weight = valuesOf(viewSoftmax(scores, temperature));
+  std::vector<ViewShare> shares;
+  shares.reserve(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    shares.push_back({.view = hopsOf(views[i]), .score = score[i], .weight = weight[i]});
+  }
+  return shares;
+}
+
+std::vector<ViewShare> selectorShares(const LinkModel& model, const ModelWeights& weights,
+                                      const std::shared_ptr<const MessagePlan>& messages, Edge pair,
+                                      double temperature) {
+  const ViewSelector& selector = *model.selector();
+  const std::vector<Edge> pairs = {pair};
+  const LayerOutputs layers = model.encode(weights.search, messages, Noise());
+  const at::Tensor scores =
+      selector.scores(weights.selector, layers, PairIndex::make(pairs, model.nodeCount()));
+  return softShares(selector.views(), scores, temperature);
+}
+
+std::vector<ViewShare> oneShare(std::span<const LayerPair> views, HopPair chosen) {
+  std::vector<ViewShare> shares;
+  for (const LayerPair& view : views) {
+    const HopPair hops = hopsOf(view);
+    shares.push_back({.view = hops, .score = std::nullopt, .weight = hops == chosen ? 1. : 0.});
+  }
+  return shares;
+}
+
+std::vector<ViewShare> fixedShares(HopPair view, bool directed, double score) {
+  if (view.source == view.target || directed) {
+    return {{.view = view, .score = score, .weight = 1}};
+  }
+  const auto [low, high] = std::minmax(view.source, view.target);
+  return {{.view = {low, high}, .score = std::nullopt, .weight = 0.5},
+          {.view = {high, low}, .score = std::nullopt, .weight = 0.5}};
+}
+
+}  // namespace edgewise::detail

@@ -1,0 +1,140 @@
+#include "edgewise/training/subgraph_scorer.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "edgewise/ops/gradients.h"
+#include "edgewise/util/interrupt.h"
+#include "training/made_ahead.h"
+
+namespace edgewise {
+namespace {
+
+HopView swappedView(HopView view) { return {view.target, view.source}; }
+
+}  // namespace
+
+ViewedPairs ViewedPairs::chosen(std::span<const Edge> pairs, const ViewChoices& choice) {
+  ViewedPairs viewed{.pairs = {pairs.begin(), pairs.end()}, .views = {}};
+  viewed.views.reserve(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const LayerPair best = choice.best(i);
+    viewed.views.push_back({best.source + 1, best.target + 1});
+  }
+  return viewed;
+}
+
+ViewedPairs ViewedPairs::alike(std::span<const Edge> pairs, HopView view, bool swapped) {
+  return {.pairs = {pairs.begin(), pairs.end()},
+          .views = std::vector<HopView>(pairs.size(), swapped ? swappedView(view) : view)};
+}
+
+void ViewedPairs::turn() {
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].dst < pairs[i].src) {
+      pairs[i] = reversed(pairs[i]);
+      views[i] = swappedView(views[i]);
+    }
+  }
+}
+
+ViewedPairs ViewedPairs::part(std::size_t begin, std::size_t count) const {
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto last = static_cast<std::ptrdiff_t>(begin + count);
+  return {.pairs = {pairs.begin() + first, pairs.begin() + last},
+          .views = {views.begin() + first, views.begin() + last}};
+}
+
+SubgraphCutter::SubgraphCutter(const SubgraphModel& model, CsrGraph graph,
+                               const ExtractionOptions& options)
+    : model_(model),
+      graph_(std::make_unique<const CsrGraph>(std::move(graph))),
+      extractor_(*graph_, options) {}
+
+SubgraphInput SubgraphCutter::cut(const ViewedPairs& pairs) const {
+  return model_.network().prepare(extractor_.extract(pairs.pairs, pairs.views));
+}
+
+SubgraphScorer::SubgraphScorer(const SubgraphModel& model, const Parameters& parameters,
+                               std::shared_ptr<const SubgraphCutter> cutter, Sight sight)
+    : model_(model),
+      parameters_(parameters),
+      cutter_(std::move(cutter)),
+      sight_(std::move(sight)) {}
+
+ViewChoice SubgraphScorer::viewsOf(std::span<const Edge> pairs) const {
+  return sight_.chooser ? chooseViews(*sight_.chooser, pairs, cutter_->graph().nodeCount())
+                        : nullptr;
+}
+
+std::vector<std::vector<double>> SubgraphScorer::scoreByView(std::span<const Edge>) const {
+  return {};
+}
+
+// Adds to the scores.
+void SubgraphScorer::scoreViews(ViewedPairs pairs, std::vector<double>& scores,
+                                ProgressTask& task) const {
+  if (sight_.pairs.symmetric) {
+    pairs.turn();
+  }
+  const std::size_t all = pairs.pairs.size();
+  const std::size_t batch = sight_.batch;
+  detail::MadeAhead<SubgraphInput> inputs((all + batch - 1) / batch, [&](std::size_t number) {
+    const std::size_t begin = number * batch;
+    return cutter_->cut(pairs.part(begin, std::min(batch, all - begin)));
+  });
+  std::size_t done = 0;
+  std::vector<double> some;
+  while (const auto input = inputs.next()) {
+    throwIfInterrupted();
+    some.clear();
+    appendScores(model_.network().logits(parameters_, *input, Noise()), some);
+    for (const double score : some) {
+      scores[done++] += score;
+    }
+    task.advance(some.size());
+  }
+}
+
+std::vector<double> SubgraphScorer::score(std::span<const Edge> pairs,
+                                          ProgressSink& progress) const {
+  const WithoutGradients guard;
+  const bool two_ways = !sight_.chooser && sight_.pairs.twoWays();
+  ProgressTask task(progress, "scoring", (two_ways ? 2 : 1) * pairs.size());
+  std::vector<double> scores(pairs.size(), 0.0);
+  if (pairs.empty()) {
+    return scores;
+  }
+  const ViewChoice choice = viewsOf(pairs);
+  scoreViews(
+      choice ? ViewedPairs::chosen(pairs, *choice) : ViewedPairs::alike(pairs, sight_.pairs.view),
+      scores, task);
+  if (two_ways) {
+    scoreViews(ViewedPairs::alike(pairs, sight_.pairs.view, /*swapped=*/true), scores, task);
+    for (double& score : scores) {
+      score /= 2;
+    }
+  }
+  return scores;
+}
+
+void SubgraphScorer::scoreSources(std::span<const NodeId> sources, std::span<double> out,
+                                  ProgressSink& progress) const {
+  const std::size_t nodes = cutter_->graph().nodeCount();
+  std::vector<Edge> pairs;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    pairs.clear();
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+      if (NodeId{node} != sources[i]) {
+        pairs.push_back({sources[i], NodeId{node}});
+      }
+    }
+    std::vector<double> scores = score(pairs, progress);
+    scores.insert(scores.begin() + static_cast<std::ptrdiff_t>(index(sources[i])),
+                  std::numeric_limits<double>::lowest());
+    std::ranges::copy(scores, out.begin() + static_cast<std::ptrdiff_t>(i * nodes));
+  }
+}
+
+}  // namespace edgewise
