@@ -12,10 +12,6 @@
 namespace edgewise::detail {
 namespace {
 
-HopPair hopsOf(LayerPair view) {
-  return {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
-}
-
 std::vector<double> valuesOf(const at::Tensor& tensor) {
   const at::Tensor values = tensor.detach().to(at::kDouble).reshape({-1}).contiguous();
   const auto* first = values.data_ptr<double>();
@@ -23,14 +19,14 @@ std::vector<double> valuesOf(const at::Tensor& tensor) {
 }
 
 // A view for each score [views, 1], weighted by the softmax of all.
-std::vector<ViewShare> softShares(std::span<const LayerPair> views, const at::Tensor& scores,
-                                  double temperature) {
+std::vector<ViewShare> softShares(const LinkModel& model, std::span<const LayerPair> views,
+                                  const at::Tensor& scores, double temperature) {
   const std::vector<double> score = valuesOf(scores);
   const std::vector<double> weight = valuesOf(viewSoftmax(scores, temperature));
   std::vector<ViewShare> shares;
   shares.reserve(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
-    shares.push_back({.view = hopsOf(views[i]), .score = score[i], .weight = weight[i]});
+    shares.push_back({.view = hopsOf(model, views[i]), .score = score[i], .weight = weight[i]});
   }
   return shares;
 }
@@ -57,7 +53,7 @@ class ModelExplainer {
     if (chooser_) {
       choice_ = scorer_.viewsOf(pairs_);
       if (choice_->perPair() == 1) {
-        told_.view = hopsOf(choice_->best(0));
+        told_.view = hopsOf(model_, choice_->best(0));
       }
     }
     told_.views = shares();
@@ -87,8 +83,9 @@ class ModelExplainer {
       return averagedShares(by_view);
     }
     const at::Tensor mixture = model_.decoder().mixtureScores(weights_.model);
-    return mixture.defined() ? softShares(model_.decoder().views(), mixture.reshape({-1, 1}), 1)
-                             : fixedShares();
+    return mixture.defined()
+               ? softShares(model_, model_.decoder().views(), mixture.reshape({-1, 1}), 1)
+               : fixedShares();
   }
 
   [[nodiscard]] std::vector<ViewShare> selectorShares() const {
@@ -97,7 +94,7 @@ class ModelExplainer {
     const auto index = PairIndex::make(pairs_, model_.nodeCount());
     const at::Tensor scores = selector.scores(weights_.selector, layers, index);
     std::vector<ViewShare> shares =
-        softShares(selector.views(), scores, options_.network.selector.temperature);
+        softShares(model_, selector.views(), scores, options_.network.selector.temperature);
     return told_.view ? shares : usedShares(std::move(shares));
   }
 
@@ -106,7 +103,7 @@ class ModelExplainer {
     for (ViewShare& share : shares) {
       share.weight = 0;
       for (std::size_t rank = 0; rank < choice_->perPair(); ++rank) {
-        if (hopsOf(choice_->views(0)[rank]) == share.view) {
+        if (hopsOf(model_, choice_->views(0)[rank]) == share.view) {
           share.weight = static_cast<double>(choice_->weights(0)[rank]);
         }
       }
@@ -118,7 +115,7 @@ class ModelExplainer {
   [[nodiscard]] std::vector<ViewShare> chosenShare() const {
     std::vector<ViewShare> shares;
     for (const LayerPair& view : model_.decoder().views()) {
-      const HopPair hops = hopsOf(view);
+      const HopPair hops = hopsOf(model_, view);
       shares.push_back(
           {.view = hops, .score = std::nullopt, .weight = hops == told_.view ? 1. : 0.});
     }
@@ -130,7 +127,7 @@ class ModelExplainer {
     std::vector<ViewShare> shares;
     shares.reserve(by_view.size());
     for (std::size_t i = 0; i < by_view.size(); ++i) {
-      shares.push_back({.view = hopsOf(model_.decoder().views()[i]),
+      shares.push_back({.view = hopsOf(model_, model_.decoder().views()[i]),
                         .score = by_view[i].front(),
                         .weight = 1 / static_cast<double>(by_view.size())});
     }
@@ -139,8 +136,8 @@ class ModelExplainer {
 
   // One view; where pairs have no direction and the view has one, both ways are averaged.
   [[nodiscard]] std::vector<ViewShare> fixedShares() const {
-    const HopPair view = hopsOf(model_.decoder().views().front());
-    if (view.source == view.target || run_.dataset.direction == Direction::kDirected) {
+    const HopPair view = hopsOf(model_, model_.decoder().views().front());
+    if (view.source == view.target || hasOrderedPairs(run_.dataset)) {
       return {{.view = view, .score = told_.score, .weight = 1}};
     }
     const auto [low, high] = std::minmax(view.source, view.target);

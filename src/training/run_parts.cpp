@@ -74,8 +74,9 @@ StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
   MetricSet metrics =
       evaluateScores(scores, held_out.positive.size(), held_out.negative.per_positive, requests);
   if (!full_requests.empty()) {
-    const MetricSet full = evaluateFullRanking(scorer, dataset, held_out.known, held_out.positive,
-                                               full_requests, progress);
+    const FullRankingRequest request{.requests = full_requests, .users = options.full_users};
+    const MetricSet full =
+        evaluateFullRanking(scorer, dataset, held_out.known, held_out.positive, request, progress);
     for (const auto& [name, value] : full.values()) {
       metrics.set(name, value);
     }

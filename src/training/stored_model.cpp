@@ -17,6 +17,8 @@ namespace {
 
 // Parameters of the encoder that the selector looks through, in the model's file.
 constexpr const char* kSearchPrefix = "search.";
+// Those that validated before the model was trained anew.
+constexpr const char* kValidatedPrefix = "validated.";
 
 void addTensors(const Parameters& parameters, const ParameterLayout& layout,
                 const std::string& prefix, std::vector<NamedTensor>& tensors) {
@@ -87,10 +89,13 @@ void requireOrigin(const TensorFile& file, const ModelOrigin& origin,
 
 }  // namespace
 
+bool hasOrderedPairs(const Dataset& dataset) {
+  return dataset.direction == Direction::kDirected || dataset.bipartite.has_value();
+}
+
 LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
-  return {
-      options.model, options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
+  return {options.model, options.network,
+          NodeSide{dataset.features, dataset.node_count, hasOrderedPairs(dataset)}};
 }
 
 void writeModel(const std::filesystem::path& folder, const LinkModel& model,
@@ -100,6 +105,9 @@ void writeModel(const std::filesystem::path& folder, const LinkModel& model,
   if (model.selector() != nullptr) {
     addTensors(weights.search, model.layout(), kSearchPrefix, tensors);
     addTensors(weights.selector, model.selectorLayout(), "", tensors);
+  }
+  if (origin.options.training.refit) {
+    addTensors(weights.validated, model.layout(), kValidatedPrefix, tensors);
   }
   writeTensors(folder / kModelFile, tensors,
                {{"format", "edgewise"},
@@ -125,6 +133,9 @@ ModelWeights readModel(const std::filesystem::path& folder, const LinkModel& mod
     weights.search = readParameters(file, kSearchPrefix, model.layout());
     weights.selector = readParameters(file, "", model.selectorLayout());
   }
+  if (origin.options.training.refit) {
+    weights.validated = readParameters(file, kValidatedPrefix, model.layout());
+  }
   return weights;
 }
 
@@ -141,7 +152,7 @@ std::shared_ptr<const ViewChooser> chooserOf(const LinkModel& model, const Model
     return detail::oracleChooser(dataset, depth);
   }
   return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
-                           dataset.direction == Direction::kUndirected);
+                           !hasOrderedPairs(dataset));
 }
 
 }  // namespace edgewise

@@ -13,7 +13,7 @@
 namespace edgewise::detail {
 
 // `choice` is that of the positives, then of the negatives. At least one positive.
-[[nodiscard]] ViewUse summariseViews(const ViewChoices& choice, std::size_t depth,
+[[nodiscard]] ViewUse summariseViews(const ViewChoices& choice, const LinkModel& model,
                                      const EdgeTable& positive, const Dataset& dataset);
 
 // Tells every pair's view by what is known of its ends. Throws ConfigError when the data tell
