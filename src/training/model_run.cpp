@@ -349,6 +349,9 @@ class ModelRun {
         detail::evaluateStage(scorer, dataset_, options_.evaluation, test, progress_);
     run.test = std::move(tested.metrics);
     run.test_scores = std::move(tested.scores);
+    if (tested.ranking_seconds > 0) {
+      run.time.emplace_back("full_ranking_ms", 1000 * tested.ranking_seconds);
+    }
     noteRankedUsers(scorer, test, run);
     if (run.by_view) {
       const int first = run.by_view->first_hops;

@@ -23,6 +23,20 @@ void appendScores(const at::Tensor& logits, std::vector<double>& out) {
   out.insert(out.end(), first, first + values.numel());
 }
 
+// Ranks are told by the last digits too, so products that make scores are not rounded.
+class ExactProducts {
+ public:
+  ExactProducts() { setProductPrecision(ProductPrecision::kFloat); }
+  ExactProducts(const ExactProducts&) = delete;
+  ExactProducts& operator=(const ExactProducts&) = delete;
+  ExactProducts(ExactProducts&&) = delete;
+  ExactProducts& operator=(ExactProducts&&) = delete;
+  ~ExactProducts() { setProductPrecision(before_); }
+
+ private:
+  ProductPrecision before_ = productPrecision();
+};
+
 }  // namespace
 
 ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,
@@ -113,6 +127,7 @@ at::Tensor ModelScorer::products(std::span<const NodeId> sources, NodeRange targ
   for (const NodeId source : sources) {
     rows.push_back(index(source));
   }
+  const ExactProducts exact;
   const at::Tensor picked = at::tensor(rows, at::kLong).to(factors_->sources.device());
   return product(factors_->sources.index_select(0, picked),
                  factors_->targets.narrow(0, first, count), Transpose::kSecond);

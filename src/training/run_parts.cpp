@@ -73,6 +73,7 @@ StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
   std::vector<double> scores = scorer.score(pairsOf(held_out), progress);
   MetricSet metrics =
       evaluateScores(scores, held_out.positive.size(), held_out.negative.per_positive, requests);
+  const Stopwatch watch;
   if (!full_requests.empty()) {
     const FullRankingRequest request{.requests = full_requests, .users = options.full_users};
     const MetricSet full =
@@ -81,7 +82,7 @@ StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
       metrics.set(name, value);
     }
   }
-  return {std::move(metrics), std::move(scores)};
+  return {std::move(metrics), std::move(scores), full_requests.empty() ? 0 : watch.seconds()};
 }
 
 }  // namespace edgewise::detail

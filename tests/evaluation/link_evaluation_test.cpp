@@ -90,6 +90,27 @@ TEST(EvaluateFullRanking, MasksWhatIsKnownAndRanksTheRest) {
       << "item 2 takes a place when unmasked";
 }
 
+TEST(EvaluateFullRanking, RanksAsManyUsersAsAskedForOrWithinReach) {
+  class SlowScorer final : public LinkScorer {
+   public:
+    [[nodiscard]] std::vector<double> score(std::span<const Edge>, ProgressSink&) const override {
+      return {};
+    }
+    void scoreSources(std::span<const NodeId>, std::span<double>, ProgressSink&) const override {}
+    [[nodiscard]] std::uint64_t pairsWithinReach() const override { return 1000; }
+  };
+  const SlowScorer slow;
+  const HandScorer quick(6, {});
+  const auto users = [](std::int64_t asked) { return FullRankingRequest{{}, asked}; };
+  EXPECT_EQ(usersToRank(users(0), slow, 50, 100), 50U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 50, 100), 10U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 5, 100), 5U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 50, 5000), 1U);
+  EXPECT_EQ(usersToRank(users(-1), quick, 50, 100), 50U);
+  EXPECT_EQ(usersToRank(users(7), quick, 50, 100), 7U);
+  EXPECT_EQ(usersToRank(users(70), quick, 50, 100), 50U);
+}
+
 TEST(EvaluateFullRanking, NeedsItems) {
   Dataset dataset;
   dataset.name = "plain";

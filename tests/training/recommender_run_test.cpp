@@ -148,8 +148,8 @@ TEST(RecommenderRun, TrainsAnewOnAllInteractionsForTheBestNumberOfEpochs) {
   TrainingState state = trainer.start();
   trainer.run(state, [](const TrainingState&) {});
   const ModelWeights stored = readModel(folder.path(), model, {options, dataset.hash, split.hash});
-  EXPECT_TRUE(at::equal(stored.model.flat(), state.parameters.flat()));
-  EXPECT_FALSE(at::equal(stored.model.flat(), stored.validated.flat()));
+  EXPECT_TRUE(stored.model.flat().equal(state.parameters.flat()));
+  EXPECT_FALSE(stored.model.flat().equal(stored.validated.flat()));
 }
 
 TEST(RecommenderRun, RefusesOptionsThatDoNotGoTogether) {
