@@ -159,7 +159,7 @@ class Bench {
   static void requireLearned(const RunOptions& options) {
     if (isHeuristic(options.model)) {
       throw ConfigError(fmt::format("{} is a formula and takes no training steps", options.model),
-                        "use --model gae, sage or both");
+                        "use --model gae, sage, lightgcn or ngcf");
     }
   }
 
@@ -221,13 +221,15 @@ void addBenchCommand(CLI::App& program, Session& session) {
       command
           ->add_option(
               "--case", arguments->cases,
-              "generated graphs of known sizes: cora, pubmed, ddi, collab, ppa; several with "
-              "commas (default: cora,pubmed)")
+              "generated graphs of known sizes: cora, pubmed, ddi, collab, ppa, gowalla; several "
+              "with commas (default: cora,pubmed)")
           ->option_text("NAME");
   command->add_option("--dataset", arguments->dataset, "a real dataset instead")
       ->option_text("NAME")
       ->excludes(cases);
-  command->add_option("--model", arguments->models, "gae, sage or both with a comma (default)")
+  command
+      ->add_option("--model", arguments->models,
+                   "gae, sage, lightgcn or ngcf, several with commas (default: gae,sage)")
       ->option_text("NAME");
   command
       ->add_option("--selector", arguments->selector,

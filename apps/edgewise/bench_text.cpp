@@ -40,8 +40,9 @@ std::string inputText(const StepSizes& sizes) {
   } else if (sizes.features > 0) {
     parts.push_back(fmt::format("{} dense features", count(sizes.features)));
   }
-  if (sizes.embedding > 0) {
-    parts.push_back(fmt::format("a learned embedding of {}", count(sizes.embedding)));
+  if (sizes.embedding > 0 || sizes.recommends) {
+    parts.push_back(fmt::format("a learned embedding of {}",
+                                count(sizes.recommends ? sizes.hidden : sizes.embedding)));
   }
   return joinText(parts, " and ");
 }

@@ -84,15 +84,16 @@ RunOptions resolveOptions(const TrainArguments& arguments, const Session& sessio
                           const std::string& model) {
   RunOptions options;
   OptionSet set = options.bind();
+  RunOptions typed;
+  OptionSet typed_set = typed.bind();
+  applyArguments(arguments, session, model, typed_set);
+  const RecipeFacts facts = {{"dataset", typed.data.dataset},
+                             {"model", typed.model},
+                             {"selector", typed.network.selector.kind}};
+  // What some models need that others do not.
+  Recipe::named("default").apply(facts, set);
   if (!arguments.recipe.empty()) {
-    RunOptions typed;
-    OptionSet typed_set = typed.bind();
-    applyArguments(arguments, session, model, typed_set);
-    Recipe::named(arguments.recipe)
-        .apply({{"dataset", typed.data.dataset},
-                {"model", typed.model},
-                {"selector", typed.network.selector.kind}},
-               set);
+    Recipe::named(arguments.recipe).apply(facts, set);
     set.set("run.recipe", arguments.recipe, "--recipe");
   }
   applyArguments(arguments, session, model, set);
@@ -430,8 +431,8 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command
       ->add_option(
           "--model", arguments->models,
-          "gae, sage or seal (learned), cn, aa, ra, jaccard, pa, katz or ppr (formulas); several "
-          "with commas are compared")
+          "gae, sage or seal (learned), lightgcn or ngcf (learned, for users and items), cn, aa, "
+          "ra, jaccard, pa, katz or ppr (formulas); several with commas are compared")
       ->option_text("NAME");
   command
       ->add_option(
@@ -468,7 +469,9 @@ void addTrainCommand(CLI::App& program, Session& session) {
       "  edgewise train --dataset cora --model seal --recipe best --selector ps2\n"
       "  edgewise train --resume runs/cora-sage\n"
       "  edgewise train --dataset cora --model katz --set heuristic.katz_beta=0.01\n"
-      "  edgewise train --edges calls.csv --model ra --set split.kind=time data.time_column=when");
+      "  edgewise train --edges calls.csv --model ra --set split.kind=time data.time_column=when\n"
+      "  edgewise train --edges purchases.csv --bipartite --model lightgcn\n"
+      "  edgewise train --dataset gowalla --model lightgcn --recipe best");
   command->callback([&session, arguments] {
     session.action = [&session, arguments] { train(session, *arguments); };
   });

@@ -86,7 +86,7 @@ void refuseFileSettings(const DataOptions& data) {
 void DataOptions::bind(OptionSet& set) {
   set.add("data.dataset", dataset,
           "a known dataset (`edgewise datasets`), planted, or sized-NAME: a generated graph as "
-          "large as cora, pubmed, ddi, collab or ppa, to try speed and memory on");
+          "large as cora, pubmed, ddi, collab, ppa or gowalla, to try speed and memory on");
   set.add("data.edges", edges, "your own edge list: CSV, TSV or spaces, plain or gzip");
   set.add("data.features", features, "node features: CSV, npy, npz (dense or CSR) or svmlight");
   set.add(

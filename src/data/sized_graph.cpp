@@ -23,7 +23,10 @@ constexpr std::size_t kDenseBlock = 1 << 16;
 
 void check(const SizedGraphOptions& options) {
   const std::uint64_t nodes = options.nodes;
-  const std::uint64_t pairs = nodes < 2 ? 0 : nodes * (nodes - 1) / 2;
+  const std::uint64_t users = options.users;
+  const std::uint64_t pairs = nodes < 2 || users >= nodes ? 0
+                              : users > 0                 ? users * (nodes - users)
+                                                          : nodes * (nodes - 1) / 2;
   if (nodes > kMaxNodes || options.edges == 0 || options.edges > pairs) {
     throw ConfigError(fmt::format("{} edges among {} nodes: a graph that size has 1 to {}",
                                   groupedCount(options.edges), groupedCount(nodes),
@@ -73,6 +76,34 @@ std::vector<Edge> drawEdges(const SizedGraphOptions& options) {
     for (std::size_t right = left + 1; right < options.nodes && edges.size() < options.edges;
          ++right) {
       add(left, right);
+    }
+  }
+  return edges;
+}
+
+// Between users 0 .. users - 1 and items 0 .. items - 1, each numbered on its own side.
+std::vector<Edge> drawInteractions(const SizedGraphOptions& options) {
+  const std::size_t items = options.nodes - options.users;
+  const std::vector<std::uint32_t> user_numbers = shuffledNumbers(options.users, options.seed);
+  const std::vector<std::uint32_t> item_numbers = shuffledNumbers(items, options.seed + 1);
+  RngStream random(options.seed, "sized.edges");
+  EdgeSet known(Direction::kDirected);
+  known.reserve(options.edges);
+  std::vector<Edge> edges;
+  edges.reserve(options.edges);
+  const auto add = [&](std::size_t user, std::size_t item) {
+    const Edge edge = makeEdge(user_numbers[user], item_numbers[item]);
+    if (known.insert(edge)) {
+      edges.push_back(edge);
+    }
+  };
+  for (std::size_t i = 0; i < kDrawsPerEdge * options.edges && edges.size() < options.edges; ++i) {
+    const std::size_t user = unevenBelow(random, options.users);
+    add(user, unevenBelow(random, items));
+  }
+  for (std::size_t user = 0; edges.size() < options.edges; ++user) {
+    for (std::size_t item = 0; item < items && edges.size() < options.edges; ++item) {
+      add(user, item);
     }
   }
   return edges;
@@ -138,8 +169,14 @@ Dataset makeSizedGraph(const SizedGraphOptions& options) {
   check(options);
   DatasetParts parts;
   parts.name = options.name;
-  parts.raw.table.edges = drawEdges(options);
-  parts.raw.ids = IdMap::numbers(options.nodes);
+  if (options.users > 0) {
+    parts.raw.table.edges = drawInteractions(options);
+    parts.raw.ids = IdMap::numbers(options.users);
+    parts.raw.right_ids = IdMap::numbers(options.nodes - options.users);
+  } else {
+    parts.raw.table.edges = drawEdges(options);
+    parts.raw.ids = IdMap::numbers(options.nodes);
+  }
   if (options.features > 0) {
     parts.features = options.feature_entries > 0 ? drawSparse(options) : drawDense(options);
   }
@@ -160,7 +197,8 @@ std::span<const SizedGraphOptions> knownSizes() {
        .nodes = 576'289,
        .edges = 30'326'273,
        .features = 58,
-       .feature_entries = 576'289}};
+       .feature_entries = 576'289},
+      {.name = "gowalla", .nodes = 29'858 + 40'981, .edges = 1'027'370, .users = 29'858}};
   return sizes;
 }
 

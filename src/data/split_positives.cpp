@@ -255,6 +255,28 @@ void checkNotEmpty(const LinkSplit& split, const Dataset& dataset) {
   check(split.test.positive, "test");
 }
 
+// Users and items that training knows nothing of are scored all the same; better that is known.
+void noteUnseen(const Dataset& dataset, LinkSplit& split) {
+  if (!dataset.bipartite) {
+    return;
+  }
+  std::vector<std::uint8_t> seen(dataset.node_count, 0);
+  for (const Edge& edge : split.training.message.table.edges) {
+    seen[index(edge.src)] = 1;
+    seen[index(edge.dst)] = 1;
+  }
+  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(dataset.bipartite->users);
+  const auto users = static_cast<std::size_t>(std::count(seen.begin(), middle, 0));
+  const auto items = static_cast<std::size_t>(std::count(middle, seen.end(), 0));
+  if (users + items > 0) {
+    split.notes.push_back(
+        fmt::format("{} of {} users and {} of {} items have no training interaction: nothing is "
+                    "learned of them",
+                    groupedCount(users), groupedCount(dataset.bipartite->users),
+                    groupedCount(items), groupedCount(dataset.bipartite->items)));
+  }
+}
+
 }  // namespace
 
 std::string resolveSplitKind(const Dataset& dataset, const SplitOptions& options) {
@@ -303,6 +325,7 @@ LinkSplit cutPositives(const Dataset& dataset, const SplitOptions& options, std:
   split.kind = kind;
   split.seed = seed;
   checkNotEmpty(split, dataset);
+  noteUnseen(dataset, split);
   return split;
 }
 

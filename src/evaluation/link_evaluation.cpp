@@ -7,6 +7,8 @@
 #include "edgewise/evaluation/full_ranking.h"
 #include "edgewise/evaluation/ranking.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/interrupt.h"
+#include "edgewise/util/rng.h"
 
 namespace edgewise {
 namespace {
@@ -40,6 +42,26 @@ class ItemsByUser {
   std::vector<std::uint32_t> items_;
 };
 
+// Those with something to be found.
+std::vector<NodeId> usersOf(const ItemsByUser& wanted, std::size_t count) {
+  std::vector<NodeId> users;
+  for (std::uint32_t user = 0; user < count; ++user) {
+    if (!wanted.of(user).empty()) {
+      users.push_back(NodeId{user});
+    }
+  }
+  return users;
+}
+
+// The same ones whenever as many of as many are asked for.
+void keepSome(std::vector<NodeId>& users, std::size_t count) {
+  if (count < users.size()) {
+    RngStream(0, "evaluation.users").shuffle(std::span(users));
+    users.resize(count);
+    std::ranges::sort(users);
+  }
+}
+
 }  // namespace
 
 MetricSet evaluateHeldOut(const LinkScorer& scorer, const EdgeTable& positive,
@@ -62,9 +84,34 @@ MetricSet evaluateScores(std::span<const double> scores, std::size_t positives,
   return evaluateRanks(rankCounts(of_positives, of_negatives, per_positive), requests);
 }
 
+std::size_t usersToRank(const FullRankingRequest& request, const LinkScorer& scorer,
+                        std::size_t users, std::size_t items) {
+  if (request.users == 0) {
+    return users;
+  }
+  const std::uint64_t most = request.users > 0
+                                 ? static_cast<std::uint64_t>(request.users)
+                                 : scorer.pairsWithinReach() / std::max<std::size_t>(1, items);
+  return static_cast<std::size_t>(std::min<std::uint64_t>(users, std::max<std::uint64_t>(1, most)));
+}
+
+ScoreSpan LinkScorer::scoreBlock(std::span<const NodeId> sources, NodeRange targets,
+                                 std::size_t node_count, ScoreMemory& memory) const {
+  memory.doubles.resize(sources.size() * node_count);
+  scoreSources(sources, memory.doubles, silentProgress());
+  // Each row moves towards the front, never over one that is still to be moved.
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto row = std::span(memory.doubles).subspan(i * node_count + targets.first);
+    std::copy_n(row.begin(), targets.count,
+                memory.doubles.begin() + static_cast<std::ptrdiff_t>(i * targets.count));
+  }
+  memory.doubles.resize(sources.size() * targets.count);
+  return memory.doubles;
+}
+
 MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
                               const MessageEdges& known, const EdgeTable& relevant,
-                              std::span<const MetricRequest> requests, ProgressSink& progress) {
+                              const FullRankingRequest& request, ProgressSink& progress) {
   if (!dataset.bipartite) {
     throw ConfigError(
         "full ranking needs users and items, but " + dataset.name + " is not bipartite",
@@ -73,36 +120,27 @@ MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
   const BipartiteShape shape = *dataset.bipartite;
   const ItemsByUser masked(shape, known.table.edges);
   const ItemsByUser wanted(shape, relevant.edges);
-  std::vector<NodeId> users;
-  for (std::uint32_t user = 0; user < shape.users; ++user) {
-    if (!wanted.of(user).empty()) {
-      users.push_back(NodeId{user});
-    }
-  }
-  FullRankingAccumulator accumulator(shape.items, requestedKs(requests));
+  std::vector<NodeId> users = usersOf(wanted, shape.users);
+  keepSome(users, usersToRank(request, scorer, users.size(), shape.items));
+  FullRankingAccumulator accumulator(shape.items, requestedKs(request.requests));
   const std::size_t block =
       std::max<std::size_t>(1, kBlockBytes / (dataset.node_count * sizeof(double)));
-  std::vector<double> scores;
-  std::vector<double> item_scores;
+  ScoreMemory memory;
   std::vector<UserItems> user_items;
   ProgressTask task(progress, "ranking users", users.size());
   for (std::size_t begin = 0; begin < users.size(); begin += block) {
+    throwIfInterrupted();
     const auto batch = std::span(users).subspan(begin, std::min(block, users.size() - begin));
-    scores.resize(batch.size() * dataset.node_count);
-    scorer.scoreSources(batch, scores, silentProgress());
-    item_scores.clear();
+    const ScoreSpan scores =
+        scorer.scoreBlock(batch, {shape.users, shape.items}, dataset.node_count, memory);
     user_items.clear();
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const auto items =
-          std::span(scores).subspan(i * dataset.node_count + shape.users, shape.items);
-      item_scores.insert(item_scores.end(), items.begin(), items.end());
-      user_items.push_back(
-          {.masked = masked.of(index(batch[i])), .relevant = wanted.of(index(batch[i]))});
+    for (const NodeId user : batch) {
+      user_items.push_back({.masked = masked.of(index(user)), .relevant = wanted.of(index(user))});
     }
-    accumulator.add(item_scores, user_items);
+    accumulator.add(scores, user_items);
     task.advance(batch.size());
   }
-  return evaluateFullRanking(accumulator.result(), requests);
+  return evaluateFullRanking(accumulator.result(), request.requests);
 }
 
 }  // namespace edgewise

@@ -3,12 +3,15 @@
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "edgewise/ops/layer_norm.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/text.h"
 #include "nn/convolution.h"
 #include "nn/recommenders.h"
 
@@ -126,7 +129,43 @@ void EncoderOptions::bind(OptionSet& set) {
           "between convolutions; none: propagation is linear");
   set.add("model.layer_output", layer_output, {"before", "after"},
           "take a layer's output before or after its activation");
+  set.add(
+      "model.readout", readout, {"auto", "none"},
+      "lightgcn, ngcf without a selector: what stands for a node, all its layers together (auto: "
+      "lightgcn's mean, ngcf's side by side) or the deepest alone (none)");
+  set.add("model.layer_weights", layer_weights,
+          "lightgcn's readout: equal, or a weight for each layer from 0 on, as in 0.4,0.3,0.2,0.1");
+  set.add("model.depth_zero", depth_zero,
+          "lightgcn, ngcf with a selector: depth 0, the embedding itself, is a view's depth too");
+  set.add("model.normalise_layers", normalise_layers,
+          "ngcf: scale every layer's output to length 1 for whoever looks at it");
 }
+
+std::vector<double> EncoderOptions::layerWeights() const {
+  const auto count = static_cast<std::size_t>(layers) + 1;
+  if (layer_weights == "equal") {
+    return std::vector<double>(count, 1 / static_cast<double>(count));
+  }
+  std::vector<double> weights;
+  for (const std::string_view part : splitText(layer_weights, ',')) {
+    const std::optional<double> weight = parseReal(trimmed(part));
+    if (!weight || !std::isfinite(*weight)) {
+      throw ConfigError(fmt::format("model.layer_weights: '{}' is not a number", part),
+                        "write equal, or numbers with commas between them");
+    }
+    weights.push_back(*weight);
+  }
+  const bool any = std::ranges::any_of(weights, [](double weight) { return weight != 0; });
+  if (weights.size() != count || !any) {
+    throw ConfigError(
+        fmt::format("model.layer_weights: {} weights, {}, for layers 0 to {}", weights.size(),
+                    any ? "some of them not 0" : "all of them 0", layers),
+        fmt::format("give {} numbers that are not all 0", count));
+  }
+  return weights;
+}
+
+bool isRecommender(std::string_view kind) { return kind == "lightgcn" || kind == "ngcf"; }
 
 std::unique_ptr<Encoder> makeEncoder(const std::string& kind, const EncoderOptions& options,
                                      std::shared_ptr<const NodeInput> input,

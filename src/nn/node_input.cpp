@@ -50,6 +50,14 @@ at::Tensor denseTensor(const FeatureMatrix& features) {
   return tensor;
 }
 
+Initial startOf(const std::string& start, std::int64_t rows, std::int64_t width) {
+  constexpr double kDeviation = 0.1;
+  if (start == "orthogonal") {
+    return Initial::orthogonal();
+  }
+  return start == "normal" ? Initial::normal(kDeviation) : Initial::glorot(rows, width);
+}
+
 }  // namespace
 
 at::Tensor PreparedInput::times(const at::Tensor& weight) const {
@@ -91,9 +99,8 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
   }
   if (options.embedding > 0) {
     const auto rows = static_cast<std::int64_t>(nodes);
-    embedding_ = layout.add(
-        "input.embedding", {rows, options.embedding},
-        options.orthogonal ? Initial::orthogonal() : Initial::glorot(rows, options.embedding));
+    embedding_ = layout.add("input.embedding", {rows, options.embedding},
+                            startOf(options.start, rows, options.embedding));
   }
 }
 

@@ -17,17 +17,20 @@
 namespace edgewise::detail {
 namespace {
 
+void requireEmbedding(const NodeInput& input, const EncoderOptions& options) {
+  if (!input.isEmbedding() || input.width() != options.hidden) {
+    throw ConfigError(fmt::format("a recommender starts from embeddings as wide as its layers, {}",
+                                  options.hidden),
+                      "set model.features=embedding and model.embedding to model.hidden");
+  }
+}
+
 // Layers on top of an embedding, which is itself the first output where depth zero is asked for.
 class EmbeddingEncoder : public Encoder {
  public:
   EmbeddingEncoder(const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
       : options_(options), input_(std::move(input)) {
-    if (!input_->isEmbedding() || input_->width() != options_.hidden) {
-      throw ConfigError(
-          fmt::format("a recommender starts from embeddings as wide as its layers, {}",
-                      options_.hidden),
-          "set model.features=embedding and model.embedding to model.hidden");
-    }
+    requireEmbedding(*input_, options_);
   }
 
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
@@ -68,6 +71,55 @@ class EmbeddingEncoder : public Encoder {
 
   EncoderOptions options_;
   std::shared_ptr<const NodeInput> input_;
+};
+
+// One output for all layers: their weighted sum, which no layer has to be kept for.
+class LightGcnSum final : public Encoder {
+ public:
+  LightGcnSum(const EncoderOptions& options, std::shared_ptr<const NodeInput> input)
+      : weights_(options.layerWeights()), input_(std::move(input)) {
+    requireEmbedding(*input_, options);
+  }
+
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise, std::size_t depth) const override {
+    invariant(depth == 1, "an encoder was asked for more than it has");
+    requireNodes(*messages, *input_);
+    return {propagate(messages, input_->prepare(parameters, noise).embedding(), weights_)};
+  }
+  [[nodiscard]] Norm norm() const override { return Norm::kSymmetricOpen; }
+  [[nodiscard]] std::size_t depth() const override { return 1; }
+  [[nodiscard]] int firstHops() const override { return static_cast<int>(weights_.size()) - 1; }
+  [[nodiscard]] std::int64_t width() const override { return input_->width(); }
+
+ private:
+  std::vector<double> weights_;
+  std::shared_ptr<const NodeInput> input_;
+};
+
+// One output for all layers of another encoder, side by side.
+class SideBySide final : public Encoder {
+ public:
+  explicit SideBySide(std::unique_ptr<Encoder> layers) : layers_(std::move(layers)) {}
+
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise, std::size_t depth) const override {
+    invariant(depth == 1, "an encoder was asked for more than it has");
+    return {at::cat(layers_->encode(parameters, messages, noise, layers_->depth()), 1)};
+  }
+  [[nodiscard]] Norm norm() const override { return layers_->norm(); }
+  [[nodiscard]] std::size_t depth() const override { return 1; }
+  [[nodiscard]] int firstHops() const override {
+    return layers_->firstHops() + static_cast<int>(layers_->depth()) - 1;
+  }
+  [[nodiscard]] std::int64_t width() const override {
+    return layers_->width() * static_cast<std::int64_t>(layers_->depth());
+  }
+
+ private:
+  std::unique_ptr<Encoder> layers_;
 };
 
 class LightGcn final : public EmbeddingEncoder {
@@ -124,12 +176,7 @@ class Ngcf final : public EmbeddingEncoder {
   }
 
   [[nodiscard]] at::Tensor seen(const at::Tensor& h) const override {
-    if (!options().normalise_layers) {
-      return h;
-    }
-    constexpr double kShortest = 1e-12;
-    const at::Tensor length = at::clamp_min(at::sqrt(rowSum(h * h)), kShortest);
-    return h / expandColumns(length, h.size(1));
+    return options().normalise_layers ? unitRows(h) : h;
   }
 
   std::vector<Weights> layers_;
@@ -139,12 +186,20 @@ class Ngcf final : public EmbeddingEncoder {
 
 std::unique_ptr<Encoder> makeLightGcn(const EncoderOptions& options,
                                       std::shared_ptr<const NodeInput> input) {
-  return std::make_unique<LightGcn>(options, std::move(input));
+  if (options.readout == "none") {
+    return std::make_unique<LightGcn>(options, std::move(input));
+  }
+  return std::make_unique<LightGcnSum>(options, std::move(input));
 }
 
 std::unique_ptr<Encoder> makeNgcf(const EncoderOptions& options,
                                   std::shared_ptr<const NodeInput> input, ParameterLayout& layout) {
-  return std::make_unique<Ngcf>(options, std::move(input), layout);
+  if (options.readout == "none") {
+    return std::make_unique<Ngcf>(options, std::move(input), layout);
+  }
+  EncoderOptions all = options;
+  all.depth_zero = true;
+  return std::make_unique<SideBySide>(std::make_unique<Ngcf>(all, std::move(input), layout));
 }
 
 }  // namespace edgewise::detail

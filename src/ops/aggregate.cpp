@@ -46,6 +46,58 @@ class Aggregate : public torch::autograd::Function<Aggregate> {
   }
 };
 
+// One step of Horner's rule: gain * plan(y) + times * x.
+struct HornerStep {
+  double gain = 1;
+  double times = 1;
+};
+
+at::Tensor hornerStep(const MessagePlan& plan, const at::Tensor& y, const at::Tensor& x,
+                      const HornerStep& step) {
+  if (onDevice(y)) {
+    const double times = step.times / step.gain;
+    const at::Tensor sum = plan.onDevice().apply(y, times == 1 ? x : x * times, {});
+    return step.gain == 1 ? sum : sum * step.gain;
+  }
+  at::Tensor output = at::empty_like(y);
+  detail::dispatchReal("propagate", y, [&]<class Real>(Real) {
+    detail::aggregateOnCpu<Real>(plan, y.data_ptr<Real>(), output.data_ptr<Real>(),
+                                 detail::sizeOf(y, 1),
+                                 {.gain = static_cast<Real>(step.gain),
+                                  .plus = x.data_ptr<Real>(),
+                                  .times = static_cast<Real>(step.times)});
+  });
+  return output;
+}
+
+class Propagate : public torch::autograd::Function<Propagate> {
+ public:
+  // `weights` do not end in 0, unless there is but one.
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::shared_ptr<const MessagePlan>& plan,
+                            const std::vector<double>& weights) {
+    detail::keep(context, "plan", plan);
+    context->saved_data["weights"] = weights;
+    const at::Tensor input = x.contiguous().detach();
+    const double last = weights.back();
+    if (weights.size() == 1) {
+      return input * last;
+    }
+    at::Tensor y = input;
+    for (std::size_t k = weights.size() - 1; k-- > 1;) {
+      y = hornerStep(*plan, y, input, {.gain = 1, .times = weights[k] / last});
+    }
+    return hornerStep(*plan, y, input, {.gain = last, .times = weights[0]});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
+    return {Propagate::apply(gradients[0], plan->transposed(), weights), at::Tensor(),
+            at::Tensor()};
+  }
+};
+
 // In one pass over memory on a device. `inputs`: x, the bias, and the matrix where there is one.
 class AggregateOnto : public torch::autograd::Function<AggregateOnto> {
  public:
@@ -81,6 +133,17 @@ int messageBytes(const MessagePlan& plan, std::int64_t width, at::Device device)
 at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
   checkInput(*plan, x);
   return Aggregate::apply(x, plan);
+}
+
+at::Tensor propagate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
+                     std::span<const double> weights) {
+  checkInput(*plan, x);
+  std::vector<double> used(weights.begin(), weights.end());
+  while (used.size() > 1 && used.back() == 0) {
+    used.pop_back();
+  }
+  invariant(!used.empty(), "a propagation has a weight for the start at least");
+  return Propagate::apply(x, plan, used);
 }
 
 at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,

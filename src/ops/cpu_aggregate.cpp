@@ -23,22 +23,32 @@ std::vector<Real> narrowed(std::span<const double> values) {
 template <class Real>
 class RowSummer {
  public:
-  RowSummer(const MessagePlan& plan, const Real* input, Real* output, std::size_t width)
+  RowSummer(const MessagePlan& plan, const Real* input, Real* output, std::size_t width,
+            const Blend<Real>& blend)
       : plan_(plan),
         input_(input),
         output_(output),
         width_(width),
+        blend_(blend),
         row_scale_(narrowed<Real>(plan.rowScale())),
         column_scale_(narrowed<Real>(plan.columnScale())) {}
 
   void sum(std::size_t row) const {
-    const Real scale = row_scale_.empty() ? Real{1} : row_scale_[row];
-    sumRow(input_, width_, scale, output_ + row * width_, [&](auto& strip) {
+    const Real scale = blend_.gain * (row_scale_.empty() ? Real{1} : row_scale_[row]);
+    Real* const out = output_ + row * width_;
+    sumRow(input_, width_, scale, out, [&](auto& strip) {
       if (plan_.includesSelf()) {
         strip.add(row, columnScale(row));
       }
       addNeighbours(row, strip);
     });
+    if (blend_.plus != nullptr) {
+      const Real* const plus = blend_.plus + row * width_;
+#pragma omp simd
+      for (std::size_t k = 0; k < width_; ++k) {
+        out[k] += blend_.times * plus[k];
+      }
+    }
   }
 
  private:
@@ -68,6 +78,7 @@ class RowSummer {
   const Real* input_;
   Real* output_;
   std::size_t width_;
+  Blend<Real> blend_;
   std::vector<Real> row_scale_;
   std::vector<Real> column_scale_;
 };
@@ -75,9 +86,10 @@ class RowSummer {
 }  // namespace
 
 template <class Real>
-void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width) {
+void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width,
+                    const Blend<Real>& blend) {
   invariant(plan.onHost(), "what a device masked, the host would sum");
-  const RowSummer<Real> summer(plan, input, output, width);
+  const RowSummer<Real> summer(plan, input, output, width, blend);
   const auto blocks = plan.blocks();
   parallelFor(
       blocks.size() - 1, 1,
@@ -89,7 +101,9 @@ void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, st
       kNanoseconds * static_cast<double>((plan.rows().entryCount() + plan.nodeCount()) * width));
 }
 
-template void aggregateOnCpu<float>(const MessagePlan&, const float*, float*, std::size_t);
-template void aggregateOnCpu<double>(const MessagePlan&, const double*, double*, std::size_t);
+template void aggregateOnCpu<float>(const MessagePlan&, const float*, float*, std::size_t,
+                                    const Blend<float>&);
+template void aggregateOnCpu<double>(const MessagePlan&, const double*, double*, std::size_t,
+                                     const Blend<double>&);
 
 }  // namespace edgewise::detail

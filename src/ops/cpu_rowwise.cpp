@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "edgewise/util/parallel.h"
@@ -18,6 +19,18 @@ constexpr std::size_t kRun = 256;
 
 std::size_t rowsPerBlock(std::size_t columns) {
   return std::max<std::size_t>(1, kBlockEntries / std::max<std::size_t>(1, columns));
+}
+
+// Of one exponential.
+constexpr double kExponentialNanoseconds = 6;
+
+template <class Real>
+Real largestOf(const Real* x, std::size_t count) {
+  Real largest = -std::numeric_limits<Real>::infinity();
+  for (std::size_t k = 0; k < count; ++k) {
+    largest = std::max(largest, x[k]);
+  }
+  return largest;
 }
 
 template <class Real>
@@ -121,6 +134,45 @@ void repeatColumn(const Real* column, std::size_t rows, std::size_t columns, Rea
 }
 
 template <class Real>
+void softmaxOf(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
+  parallelFor(
+      rows, rowsPerBlock(columns),
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const Real* from = x + i * columns;
+          Real* to = out + i * columns;
+          const Real largest = largestOf(from, columns);
+          for (std::size_t k = 0; k < columns; ++k) {
+            to[k] = std::exp(from[k] - largest);
+          }
+          const Real scale = 1 / sumOf(to, columns);
+          for (std::size_t k = 0; k < columns; ++k) {
+            to[k] *= scale;
+          }
+        }
+      },
+      kExponentialNanoseconds * static_cast<double>(rows * columns));
+}
+
+template <class Real>
+void logSumExpOf(const Real* x, std::size_t rows, std::size_t columns, Real* out) {
+  parallelFor(
+      rows, rowsPerBlock(columns),
+      [&](std::size_t begin, std::size_t end) {
+        std::vector<Real> small(columns);
+        for (std::size_t i = begin; i < end; ++i) {
+          const Real* from = x + i * columns;
+          const Real largest = largestOf(from, columns);
+          for (std::size_t k = 0; k < columns; ++k) {
+            small[k] = std::exp(from[k] - largest);
+          }
+          out[i] = columns == 0 ? largest : largest + std::log(sumOf(small.data(), columns));
+        }
+      },
+      kExponentialNanoseconds * static_cast<double>(rows * columns));
+}
+
+template <class Real>
 void logisticOf(const Real* x, std::size_t count, Real* out) {
   parallelFor(
       count, kBlockEntries / 8,
@@ -153,6 +205,8 @@ void crossEntropyOf(const Real* logits, const Real* labels, std::size_t count, R
   template void repeatRow<Real>(const Real*, std::size_t, std::size_t, Real*);    \
   template void sumEachRow<Real>(const Real*, std::size_t, std::size_t, Real*);   \
   template void repeatColumn<Real>(const Real*, std::size_t, std::size_t, Real*); \
+  template void logSumExpOf<Real>(const Real*, std::size_t, std::size_t, Real*);  \
+  template void softmaxOf<Real>(const Real*, std::size_t, std::size_t, Real*);    \
   template void logisticOf<Real>(const Real*, std::size_t, Real*);                \
   template void crossEntropyOf<Real>(const Real*, const Real*, std::size_t, Real*);
 EDGEWISE_ROWWISE(float)

@@ -41,6 +41,17 @@ DeviceSampler::DeviceSampler(std::span<const Edge> supervision, const DrawSpace&
   }
 }
 
+DeviceSampler::DeviceSampler(std::span<const Edge> supervision, const TargetSampler& targets,
+                             at::Device device)
+    : supervision_(endsOf(supervision, device)),
+      order_(at::zeros({static_cast<std::int64_t>(supervision.size())},
+                       at::TensorOptions(at::kInt).device(device))),
+      known_offsets_(detail::copyTo(device, targets.offsets(), at::kLong)),
+      known_columns_(detail::copyTo(device, targets.columns(), at::kInt)),
+      targets_(detail::copyTo(device, targets.targets(), at::kInt)) {
+  detail::requireKernels();
+}
+
 void DeviceSampler::setOrder(std::span<const std::uint32_t> order) {
   order_.copy_(detail::copyTo(at::kCPU, order, at::kInt));
 }
@@ -53,7 +64,33 @@ void DeviceSampler::take(std::size_t begin, const at::Tensor& rows, const at::Te
   }
 }
 
-void DeviceSampler::draw(const CounterRng& random, const at::Tensor& ends) {
+void DeviceSampler::draw(const CounterRng& random, const at::Tensor& positive,
+                         const at::Tensor& ends) {
+  if (targets_.defined()) {
+    drawTargets(random, positive, ends);
+  } else {
+    drawPairs(random, ends);
+  }
+}
+
+void DeviceSampler::drawTargets(const CounterRng& random, const at::Tensor& positive,
+                                const at::Tensor& ends) {
+  if constexpr (detail::kDeviceKernels) {
+    const auto positives = static_cast<std::size_t>(positive.size(0));
+    cuda::drawTargets(detail::streamOf(ends),
+                      {.key = detail::keyOf(random),
+                       .known = {.count = static_cast<std::size_t>(known_offsets_.numel()) - 1,
+                                 .offsets = known_offsets_.data_ptr<std::int64_t>(),
+                                 .columns = known_columns_.data_ptr<std::int32_t>()},
+                       .target_count = static_cast<std::size_t>(targets_.numel()),
+                       .targets = targets_.data_ptr<std::int32_t>()},
+                      positive.data_ptr<std::int32_t>(), positives,
+                      static_cast<std::size_t>(ends.size(0)) / positives,
+                      ends.data_ptr<std::int32_t>());
+  }
+}
+
+void DeviceSampler::drawPairs(const CounterRng& random, const at::Tensor& ends) {
   if constexpr (detail::kDeviceKernels) {
     const auto count = static_cast<std::size_t>(ends.size(0));
     const std::size_t draws = drawsFor(count, fit_);

@@ -104,6 +104,54 @@ class AddBias : public torch::autograd::Function<AddBias> {
   }
 };
 
+// An operation on each row by kernels of the CPU, or by torch's own on a device.
+template <class OnDevice, class OnCpu>
+at::Tensor byRows(const char* op, const at::Tensor& x, at::IntArrayRef shape,
+                  const OnDevice& on_device, const OnCpu& on_cpu) {
+  if (onDevice(x)) {
+    return on_device(x);
+  }
+  const at::Tensor input = x.contiguous();
+  at::Tensor out = at::empty(shape, x.options().requires_grad(false));
+  detail::dispatchReal(op, input, [&]<class Real>(Real) {
+    on_cpu(input.data_ptr<Real>(), sizeOf(input, 0), sizeOf(input, 1), out.data_ptr<Real>());
+  });
+  return out;
+}
+
+class RowSoftmax : public torch::autograd::Function<RowSoftmax> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
+    context->save_for_backward({x});
+    return byRows(
+        "rowSoftmax", x, x.sizes(), [](const at::Tensor& in) { return at::softmax(in, 1); },
+        [](const auto* in, std::size_t rows, std::size_t columns, auto* out) {
+          detail::softmaxOf(in, rows, columns, out);
+        });
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor share = rowSoftmax(context->get_saved_variables()[0]);
+    const at::Tensor mean = rowSum(gradients[0] * share);
+    return {share * (gradients[0] - expandColumns(mean, share.size(1)))};
+  }
+};
+
+class RowLogSumExp : public torch::autograd::Function<RowLogSumExp> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
+    context->save_for_backward({x});
+    return byRows(
+        "rowLogSumExp", x, {x.size(0)}, [](const at::Tensor& in) { return at::logsumexp(in, 1); },
+        [](const auto* in, std::size_t rows, std::size_t columns, auto* out) {
+          detail::logSumExpOf(in, rows, columns, out);
+        });
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor x = context->get_saved_variables()[0];
+    return {expandColumns(gradients[0], x.size(1)) * rowSoftmax(x)};
+  }
+};
+
 class Logistic : public torch::autograd::Function<Logistic> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
@@ -185,6 +233,23 @@ at::Tensor addBias(const at::Tensor& x, const at::Tensor& bias) {
   detail::requireMatrix("addBias", x);
   detail::requireColumnVector("a bias", bias, x, x.size(1));
   return AddBias::apply(x, bias);
+}
+
+at::Tensor rowSoftmax(const at::Tensor& x) {
+  detail::requireMatrix("rowSoftmax", x);
+  return RowSoftmax::apply(x);
+}
+
+at::Tensor rowLogSumExp(const at::Tensor& x) {
+  detail::requireMatrix("rowLogSumExp", x);
+  return RowLogSumExp::apply(x);
+}
+
+at::Tensor unitRows(const at::Tensor& x) {
+  // Below the root, whose slope has no bound where it begins.
+  constexpr double kLeastSquare = 1e-24;
+  const at::Tensor length = at::sqrt(at::clamp_min(rowSum(x * x), kLeastSquare));
+  return x / expandColumns(length, x.size(1));
 }
 
 at::Tensor totalSum(const at::Tensor& x) { return columnSum(x.reshape({-1, 1})).reshape({}); }

@@ -34,7 +34,7 @@ class ModelExplainer {
     if (chooser_) {
       choice_ = scorer_.viewsOf(pairs_);
       if (choice_->perPair() == 1) {
-        told_.view = hopsOf(choice_->best(0));
+        told_.view = hopsOf(choice_->best(0), model_.encoder().firstHops());
       }
     }
     told_.views = shares();
@@ -53,11 +53,12 @@ class ModelExplainer {
 
   [[nodiscard]] std::vector<ViewShare> shares() const {
     const WithoutGradients guard;
+    const int first_hops = model_.encoder().firstHops();
     if (model_.selector() != nullptr) {
       return selectorShares();
     }
     if (told_.view) {
-      return oneShare(model_.decoder().views(), *told_.view);
+      return oneShare(model_.decoder().views(), first_hops, *told_.view);
     }
     const std::vector<std::vector<double>> by_view = scorer_.scoreByView(pairs_);
     if (!by_view.empty()) {
@@ -65,9 +66,9 @@ class ModelExplainer {
     }
     const at::Tensor mixture = model_.decoder().mixtureScores(weights_.model);
     return mixture.defined()
-               ? softShares(model_.decoder().views(), mixture.reshape({-1, 1}), 1)
-               : fixedShares(hopsOf(model_.decoder().views().front()),
-                             run_.dataset.direction == Direction::kDirected, told_.score);
+               ? softShares(model_.decoder().views(), first_hops, mixture.reshape({-1, 1}), 1)
+               : fixedShares(hopsOf(model_.decoder().views().front(), first_hops),
+                             hasOrderedPairs(run_.dataset), told_.score);
   }
 
   [[nodiscard]] std::vector<ViewShare> selectorShares() const {
@@ -81,7 +82,7 @@ class ModelExplainer {
     for (ViewShare& share : shares) {
       share.weight = 0;
       for (std::size_t rank = 0; rank < choice_->perPair(); ++rank) {
-        if (hopsOf(choice_->views(0)[rank]) == share.view) {
+        if (hopsOf(choice_->views(0)[rank], model_.encoder().firstHops()) == share.view) {
           share.weight = static_cast<double>(choice_->weights(0)[rank]);
         }
       }
@@ -94,7 +95,7 @@ class ModelExplainer {
     std::vector<ViewShare> shares;
     shares.reserve(by_view.size());
     for (std::size_t i = 0; i < by_view.size(); ++i) {
-      shares.push_back({.view = hopsOf(model_.decoder().views()[i]),
+      shares.push_back({.view = hopsOf(model_.decoder().views()[i], model_.encoder().firstHops()),
                         .score = by_view[i].front(),
                         .weight = 1 / static_cast<double>(by_view.size())});
     }

@@ -69,17 +69,17 @@ class EnclosingExplainer {
  private:
   [[nodiscard]] std::vector<ViewShare> shares() {
     if (const ViewChoice choice = scorer_->viewsOf(pair_)) {
-      told_.view = hopsOf(choice->best(0));
+      told_.view = hopsOf(choice->best(0), model_->firstHops());
       if (const LinkModel* searched = model_->searched()) {
         return selectorShares(*searched, weights_, plan(*searched), pair_.front(),
                               options_.network.selector.temperature);
       }
-      return oneShare(allViews(model_->depth()), *told_.view);
+      return oneShare(allViews(model_->depth()), model_->firstHops(), *told_.view);
     }
     const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
     const auto fixed = fixedView(options_.network.selector.kind);
-    return fixedShares(hopsOf(fixed.value_or(LayerPair{last, last})),
-                       run_.dataset.direction == Direction::kDirected, told_.score);
+    return fixedShares(hopsOf(fixed.value_or(LayerPair{last, last}), model_->firstHops()),
+                       hasOrderedPairs(run_.dataset), told_.score);
   }
 
   [[nodiscard]] std::shared_ptr<const MessagePlan> plan(const LinkModel& searched) const {

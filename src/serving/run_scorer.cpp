@@ -99,8 +99,7 @@ class ModelRunScorer final : public RunScorer {
     const ViewChoice choice = scorer_.viewsOf(pairs);
     std::vector<HopPair> views;
     for (std::size_t i = 0; choice != nullptr && i < choice->pairCount(); ++i) {
-      const LayerPair view = choice->best(i);
-      views.push_back({static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1});
+      views.push_back(hopsOf(choice->best(i), model_.encoder().firstHops()));
     }
     return views;
   }

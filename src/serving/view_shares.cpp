@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "edgewise/ops/view_mixture.h"
+#include "edgewise/training/model_scorer.h"
 
 namespace edgewise::detail {
 namespace {
@@ -15,18 +16,15 @@ std::vector<double> valuesOf(const at::Tensor& tensor) {
 
 }  // namespace
 
-HopPair hopsOf(LayerPair view) {
-  return {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
-}
-
-std::vector<ViewShare> softShares(std::span<const LayerPair> views, const at::Tensor& scores,
-                                  double temperature) {
+std::vector<ViewShare> softShares(std::span<const LayerPair> views, int first_hops,
+                                  const at::Tensor& scores, double temperature) {
   const std::vector<double> score = valuesOf(scores);
   const std::vector<double> weight = valuesOf(viewSoftmax(scores, temperature));
   std::vector<ViewShare> shares;
   shares.reserve(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
-    shares.push_back({.view = hopsOf(views[i]), .score = score[i], .weight = weight[i]});
+    shares.push_back(
+        {.view = hopsOf(views[i], first_hops), .score = score[i], .weight = weight[i]});
   }
   return shares;
 }
@@ -39,13 +37,13 @@ std::vector<ViewShare> selectorShares(const LinkModel& model, const ModelWeights
   const LayerOutputs layers = model.encode(weights.search, messages, Noise());
   const at::Tensor scores =
       selector.scores(weights.selector, layers, PairIndex::make(pairs, model.nodeCount()));
-  return softShares(selector.views(), scores, temperature);
+  return softShares(selector.views(), model.encoder().firstHops(), scores, temperature);
 }
 
-std::vector<ViewShare> oneShare(std::span<const LayerPair> views, HopPair chosen) {
+std::vector<ViewShare> oneShare(std::span<const LayerPair> views, int first_hops, HopPair chosen) {
   std::vector<ViewShare> shares;
   for (const LayerPair& view : views) {
-    const HopPair hops = hopsOf(view);
+    const HopPair hops = hopsOf(view, first_hops);
     shares.push_back({.view = hops, .score = std::nullopt, .weight = hops == chosen ? 1. : 0.});
   }
   return shares;

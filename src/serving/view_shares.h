@@ -13,10 +13,10 @@
 
 namespace edgewise::detail {
 
-[[nodiscard]] HopPair hopsOf(LayerPair view);
-
+// `first_hops` is how far the first layer looks.
+//
 // A view for each score [views, 1], weighted by the softmax of all.
-[[nodiscard]] std::vector<ViewShare> softShares(std::span<const LayerPair> views,
+[[nodiscard]] std::vector<ViewShare> softShares(std::span<const LayerPair> views, int first_hops,
                                                 const at::Tensor& scores, double temperature);
 
 // How the selector of a searched model weighs the views of a pair over these messages.
@@ -25,7 +25,8 @@ namespace edgewise::detail {
     const std::shared_ptr<const MessagePlan>& messages, Edge pair, double temperature);
 
 // All the weight on one view of so many hops, for a reason that lies not in the pair.
-[[nodiscard]] std::vector<ViewShare> oneShare(std::span<const LayerPair> views, HopPair chosen);
+[[nodiscard]] std::vector<ViewShare> oneShare(std::span<const LayerPair> views, int first_hops,
+                                              HopPair chosen);
 
 // One view for all pairs; where pairs have no direction and the view has one, both ways count.
 [[nodiscard]] std::vector<ViewShare> fixedShares(HopPair view, bool directed, double score);

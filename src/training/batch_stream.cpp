@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+#include <vector>
 
+#include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
 
 namespace edgewise {
@@ -57,6 +60,31 @@ BatchOptions fitted(BatchOptions options, std::size_t edges) {
   return options;
 }
 
+// Of the items, or of all candidates where there are none.
+TargetSampler targetSamplerOf(const Dataset& dataset, const CandidateNodes& candidates,
+                              const EdgeSet& known, std::span<const Edge> supervision) {
+  std::vector<std::uint32_t> targets(candidates.nodes().begin(), candidates.nodes().end());
+  if (dataset.bipartite) {
+    std::erase_if(targets, [&](std::uint32_t node) { return node < dataset.bipartite->users; });
+  }
+  std::vector<Edge> edges;
+  edges.reserve(known.size());
+  known.forEach([&](Edge edge) { edges.push_back(edge); });
+  candidates.restore(edges);
+  TargetSampler sampler(dataset.node_count, std::move(targets), edges, dataset.direction);
+  for (const Edge& edge : supervision) {
+    if (sampler.available(edge.src) == 0) {
+      throw DataError(
+          fmt::format("{}: {} '{}' has met every {} in training, so there is no negative to learn "
+                      "from",
+                      dataset.name, dataset.bipartite ? "user" : "node",
+                      dataset.nodeLabel(edge.src), dataset.bipartite ? "item" : "other"),
+          "leave that one out, or set training.negatives_of=graph with training.loss=bce");
+    }
+  }
+  return sampler;
+}
+
 }  // namespace
 
 BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
@@ -67,6 +95,9 @@ BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
       candidates_(dataset, training.supervision.table.edges),
       known_(knownEdges(dataset, training, candidates_)),
       sampler_(spaceOf(dataset, candidates_), known_, {.distinct = false}) {
+  if (options_.same_source) {
+    targets_ = targetSamplerOf(dataset, candidates_, known_, supervision_);
+  }
   beginEpoch(0);
 }
 
@@ -83,7 +114,7 @@ CounterRng BatchStream::negativeNumbers(std::uint64_t epoch, std::size_t number)
 }
 
 std::optional<DrawSpace> BatchStream::drawSpace() const {
-  if (sampler_.crowded(1) || sampler_.available() == 0) {
+  if (targets_ || sampler_.crowded(1) || sampler_.available() == 0) {
     return std::nullopt;
   }
   std::vector<Edge> known;
@@ -130,6 +161,11 @@ EdgeBatch BatchStream::cut(std::span<const std::uint32_t> order, std::uint64_t e
   for (std::size_t i = begin; i < end; ++i) {
     batch.positive.push_back(supervision_[order[i]]);
     batch.rows.push_back(order[i]);
+  }
+  if (targets_) {
+    batch.negative = targets_->sample(batch.positive, options_.negatives_per_positive,
+                                      negativeNumbers(epoch, number));
+    return batch;
   }
   batch.negative = sampler_.sample(batch.positive.size() * options_.negatives_per_positive,
                                    negativeNumbers(epoch, number));

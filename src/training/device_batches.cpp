@@ -15,7 +15,9 @@ at::Tensor fromHost(const void* data, std::int64_t count) {
 
 DeviceBatches::DeviceBatches(const BatchStream& stream, at::Device device)
     : stream_(stream), device_(device) {
-  if (const std::optional<DrawSpace> space = stream.drawSpace()) {
+  if (const TargetSampler* const targets = stream.targetSampler()) {
+    sampler_.emplace(stream.supervision(), *targets, device);
+  } else if (const std::optional<DrawSpace> space = stream.drawSpace()) {
     sampler_.emplace(stream.supervision(), *space, device);
   }
 }
@@ -46,7 +48,7 @@ void DeviceBatches::fill(std::uint64_t epoch, std::size_t number) {
     epoch_ = epoch;
   }
   sampler_->take(stream_.beginOf(number), batch.rows, batch.positive());
-  sampler_->draw(stream_.negativeNumbers(epoch, number), batch.negative());
+  sampler_->draw(stream_.negativeNumbers(epoch, number), batch.positive(), batch.negative());
 }
 
 void DeviceBatches::copyFromHost(std::uint64_t epoch, std::size_t number,

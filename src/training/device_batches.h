@@ -26,7 +26,8 @@ struct DeviceBatch {
     return ends.narrow(0, rows.size(0), ends.size(0) - rows.size(0));
   }
   [[nodiscard]] PairBatch pairs(std::size_t node_count) const {
-    return {PairIndex::makeOnDevice(ends, node_count), labels, nullptr};
+    return {PairIndex::makeOnDevice(ends, node_count), labels, nullptr,
+            static_cast<std::size_t>(rows.size(0))};
   }
 };
 

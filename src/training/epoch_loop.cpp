@@ -86,6 +86,25 @@ void EpochLoop::trainEpoch(TrainingState& state, const SaveState& save, Progress
   settle(state);
 }
 
+CurvePoint EpochLoop::pointOf(const TrainingState& state, double loss, double norm) const {
+  return {
+      .epoch = state.epoch,
+      .steps = state.steps,
+      .loss = loss,
+      .learning_rate = learningRateAt(options_, state.steps - 1, plannedSteps(options_, batches_)),
+      .gradient_norm = norm,
+      .valid = MetricSet(),
+      .seconds = state.seconds};
+}
+
+void EpochLoop::closeUnvalidated(TrainingState& state, double loss, double norm,
+                                 ProgressTask& task) const {
+  state.curve.push_back(pointOf(state, loss, norm));
+  state.best = state.parameters.flat().clone();
+  state.best_epoch = state.epoch;
+  task.remark(fmt::format("loss {:.4f}", loss));
+}
+
 // Validates where it is due, and decides whether this was the last epoch.
 void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   const Stopwatch watch;
@@ -97,17 +116,16 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   state.loss_sum = 0;
   state.norm_sum = 0;
   const bool last = state.epoch >= options_.epochs || outOfSteps(state);
+  if (!learner_.validates()) {
+    closeUnvalidated(state, loss, norm, task);
+    state.finished = last;
+    return;
+  }
   if (!last && state.epoch % options_.evaluate_every != 0) {
     return;
   }
-  CurvePoint point{
-      .epoch = epoch + 1,
-      .steps = state.steps,
-      .loss = loss,
-      .learning_rate = learningRateAt(options_, state.steps - 1, plannedSteps(options_, batches_)),
-      .gradient_norm = norm,
-      .valid = learner_.validated(state),
-      .seconds = 0};
+  CurvePoint point = pointOf(state, loss, norm);
+  point.valid = learner_.validated(state);
   const double value = point.valid.at(options_.select_by);
   if (last || (epoch >= options_.keep_after && learner_.worthKeeping(epoch + 1))) {
     keepBest(state, value, epoch + 1);

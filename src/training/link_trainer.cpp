@@ -24,17 +24,39 @@ AdamOptions adamOptions(const TrainingOptions& options) {
 
 }  // namespace
 
-std::string decidingMetric(const TrainingOptions& options, std::span<const MetricRequest> metrics) {
+std::string decidingMetric(const TrainingOptions& options, std::span<const MetricRequest> metrics,
+                           std::span<const MetricRequest> full_metrics) {
   if (options.select_by == "auto") {
     return metricName(metrics.front());
   }
   const MetricRequest asked = parseMetric(options.select_by);
-  if (std::ranges::find(metrics, asked) == metrics.end()) {
+  if (std::ranges::find(metrics, asked) == metrics.end() &&
+      std::ranges::find(full_metrics, asked) == full_metrics.end()) {
     throw ConfigError(fmt::format("training.select_by: {} is not among the metrics of this run",
                                   options.select_by),
-                      "add it to evaluation.metrics");
+                      "add it to evaluation.metrics, or to evaluation.full_metrics");
   }
   return metricName(asked);
+}
+
+MetricSet validateScorer(const LinkScorer& scorer, const Dataset& dataset,
+                         const TrainingEdges& training, const TrainerSetup& setup) {
+  MetricSet metrics =
+      evaluateHeldOut(scorer, training.valid.positive, training.valid.negative, setup.metrics);
+  if (!metrics.find(setup.options.select_by)) {
+    // What users have met is what was learned from; where validation edges leak into the messages,
+    // they are still to be found.
+    MessageEdges known{training.supervision.table};
+    known.table.edges.insert(known.table.edges.end(),
+                             training.revealed_at_valid.table.edges.begin(),
+                             training.revealed_at_valid.table.edges.end());
+    const MetricSet full =
+        evaluateFullRanking(scorer, dataset, known, training.valid.positive, setup.full);
+    for (const auto& [name, value] : full.values()) {
+      metrics.set(name, value);
+    }
+  }
+  return metrics;
 }
 
 std::shared_ptr<const MessagePlan> planMessages(const LinkModel& model, const Dataset& dataset,
@@ -49,11 +71,13 @@ std::shared_ptr<const MessagePlan> planMessages(const LinkModel& model, const Da
 LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
                          const TrainingEdges& training, TrainerSetup setup)
     : model_(model),
+      dataset_(dataset),
       training_(training),
       setup_(std::move(setup)),
       batches_(dataset, training,
                {.batch_size = static_cast<std::size_t>(setup_.options.batch_size),
                 .negatives_per_positive = static_cast<std::size_t>(setup_.options.negatives),
+                .same_source = setup_.same_source,
                 .hidden = setup_.options.mask_targets},
                setup_.seed),
       messages_(planMessages(model, dataset, training.message, setup_.edge_weights)),
@@ -61,10 +85,11 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
           training.revealed_at_valid.table.empty()
               ? messages_
               : planMessages(model, dataset, messagesAtValid(training), setup_.edge_weights)) {
-  invariant(!setup_.metrics.empty(), "a trainer needs a metric to validate by");
   invariant(model.decoder().choosesViews() == (setup_.chooser != nullptr),
             "views are chosen where the decoder needs choices, and only there");
-  setup_.options.select_by = decidingMetric(setup_.options, setup_.metrics);
+  if (validates()) {
+    setup_.options.select_by = decidingMetric(setup_.options, setup_.metrics, setup_.full.requests);
+  }
   if (setup_.chooser) {
     chooser_ = setup_.chooser->on(messages_);
     positive_views_ =
@@ -147,8 +172,7 @@ TrainingState LinkTrainer::start() const { return freshState(model_.layout(), se
 
 MetricSet LinkTrainer::validate(const Parameters& parameters) const {
   const ModelScorer scorer(model_, parameters, valid_messages_, setup_.chooser.get());
-  return evaluateHeldOut(scorer, training_.valid.positive, training_.valid.negative,
-                         setup_.metrics);
+  return validateScorer(scorer, dataset_, training_, setup_);
 }
 
 at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& batch,
@@ -164,7 +188,7 @@ at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& b
   const Noise noise(setup_.seed, static_cast<std::uint64_t>(state.steps));
   const LayerOutputs layers = model_.encode(state.parameters, messages, noise);
   stages.ended(stage::kEncode);
-  at::Tensor value = model_.decoder().loss(state.parameters, layers, pairs, noise);
+  at::Tensor value = model_.decodedLoss(state.parameters, layers, pairs, noise);
   stages.ended(stage::kDecode);
   return value;
 }

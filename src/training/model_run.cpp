@@ -41,34 +41,43 @@ struct PhaseCurve {
   std::vector<CurvePoint> points;
 };
 
-std::string curveHeader(std::span<const PhaseCurve> curves) {
-  std::string text = "phase,epoch,steps,loss,lr,gradient_norm";
+// The metrics that phases were validated by, each once.
+std::vector<std::string> metricNames(std::span<const PhaseCurve> curves) {
+  std::vector<std::string> names;
   for (const PhaseCurve& curve : curves) {
-    if (!curve.points.empty()) {
-      for (const auto& [name, value] : curve.points.front().valid.values()) {
-        text += ",valid_" + name;
+    if (curve.points.empty()) {
+      continue;
+    }
+    for (const auto& [name, value] : curve.points.front().valid.values()) {
+      if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
       }
-      break;
     }
   }
-  return text + ",seconds\n";
+  return names;
 }
 
-void addRows(const PhaseCurve& curve, std::string& text) {
+void addRows(const PhaseCurve& curve, std::span<const std::string> names, std::string& text) {
   for (const CurvePoint& point : curve.points) {
     text += fmt::format("{},{},{},{},{},{}", curve.phase, point.epoch, point.steps, point.loss,
                         point.learning_rate, point.gradient_norm);
-    for (const auto& [name, value] : point.valid.values()) {
-      text += fmt::format(",{}", value);
+    for (const std::string& name : names) {
+      const std::optional<double> value = point.valid.find(name);
+      text += value ? fmt::format(",{}", *value) : ",";
     }
     text += fmt::format(",{:.3f}\n", point.seconds);
   }
 }
 
 std::string curvesText(std::span<const PhaseCurve> curves) {
-  std::string text = curveHeader(curves);
+  const std::vector<std::string> names = metricNames(curves);
+  std::string text = "phase,epoch,steps,loss,lr,gradient_norm";
+  for (const std::string& name : names) {
+    text += ",valid_" + name;
+  }
+  text += ",seconds\n";
   for (const PhaseCurve& curve : curves) {
-    addRows(curve, text);
+    addRows(curve, names, text);
   }
   return text;
 }
@@ -85,6 +94,24 @@ void checkSearch(const SelectorOptions& selector, const TrainingOptions& trainin
   if (selector.mix == "score" && selector.view_loss == 1) {
     throw ConfigError("selector.view_loss=1 leaves the selector nothing to learn from",
                       "set it below 1, or use --selector mean");
+  }
+}
+
+// Trainings with the validation edges that could not be, or not be tested over what they learned.
+void checkRefit(const RunOptions& options) {
+  if (!options.training.refit) {
+    return;
+  }
+  if (options.network.selector.joins()) {
+    throw ConfigError("training.refit does not go with selector.apply=joint",
+                      "the selector needs held-out edges to the end; use finetune or scratch");
+  }
+  if (options.split.message_at_test != "train+valid" || options.split.message_at_train != "train") {
+    throw ConfigError(
+        fmt::format("training.refit learns from validation edges at last, but messages are '{}' in "
+                    "training and '{}' in the test",
+                    options.split.message_at_train, options.split.message_at_test),
+        "set split.message_at_train=train and split.message_at_test=train+valid");
   }
 }
 
@@ -115,13 +142,18 @@ class ModelRun {
     if (!options_.network.selector.joins()) {
       applyViews(training);
     }
+    const PhaseEnd chosen = last_;
+    if (options_.training.refit) {
+      trainAnew();
+    }
     writeModel(folder_, *model_, weights_, origin());
     writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
-    RunMetrics run = measure(weights_.model);
+    RunMetrics run = measure();
     if (run.learning) {
-      run.learning->epochs = last_.epoch;
-      run.learning->best_epoch = last_.best_epoch;
-      run.learning->steps = last_.steps;
+      run.learning->epochs = chosen.epoch;
+      run.learning->best_epoch = chosen.best_epoch;
+      run.learning->steps = chosen.steps;
+      run.learning->refit_epochs = options_.training.refit ? last_.epoch : 0;
     }
     if (search) {
       run.apply = finetunes() || options_.network.selector.joins() ? options_.network.selector.apply
@@ -129,7 +161,10 @@ class ModelRun {
       addTime(run, "search", *search);
     }
     if (!options_.network.selector.joins()) {
-      addTime(run, "apply", last_.time);
+      addTime(run, "apply", chosen.time);
+    }
+    if (options_.training.refit) {
+      addTime(run, "refit", last_.time);
     }
     return run;
   }
@@ -137,7 +172,7 @@ class ModelRun {
   RunMetrics evaluate() {
     weights_ = readModel(folder_, *model_, origin()).to(device_);
     chooser_ = chooserOf(*model_, weights_, options_, dataset_);
-    return measure(weights_.model);
+    return measure();
   }
 
  private:
@@ -186,12 +221,16 @@ class ModelRun {
   }
 
   [[nodiscard]] TrainerSetup plainSetup() const {
-    return {
-        .options = options_.training,
-        .seed = static_cast<std::uint64_t>(options_.seed),
-        .edge_weights = options_.network.edge_weights,
-        .metrics = resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative),
-        .device = device_};
+    std::vector<MetricRequest> metrics =
+        resolveMetrics(options_.evaluation, dataset_, split_.training.valid.negative);
+    std::vector<MetricRequest> full = resolveFullMetrics(options_.evaluation, dataset_, metrics);
+    return {.options = options_.training,
+            .seed = static_cast<std::uint64_t>(options_.seed),
+            .edge_weights = options_.network.edge_weights,
+            .metrics = std::move(metrics),
+            .full = {.requests = std::move(full), .users = options_.evaluation.full_users},
+            .same_source = negativesKeepSource(options_, dataset_),
+            .device = device_};
   }
 
   // A search that another model's views were found by has an lr and batches of its own.
@@ -255,30 +294,58 @@ class ModelRun {
 
   // Trains with the views that were chosen, or with none to choose.
   void applyViews(const TrainingEdges& training) {
-    const auto trainer = model_->trainer(training, applySetup());
+    trainWeights(training, applySetup(), kCheckpointFile,
+                 options_.network.selector.searches() ? "apply" : "train");
+  }
+
+  // The same on training and validation edges, for as many epochs as were best before.
+  void trainAnew() {
+    weights_.validated = std::move(weights_.model);
+    TrainingEdges training = trainingEdges(split_, "train+valid");
+    training.supervision.table.edges.insert(training.supervision.table.edges.end(),
+                                            training.valid.positive.edges.begin(),
+                                            training.valid.positive.edges.end());
+    training.valid = {};
+    TrainerSetup setup = applySetup();
+    setup.options.epochs = last_.best_epoch;
+    setup.options.max_steps = 0;
+    setup.metrics = {};
+    trainWeights(training, std::move(setup), kRefitFile, "refit");
+  }
+
+  void trainWeights(const TrainingEdges& training, TrainerSetup setup, const char* file,
+                    const char* phase) {
+    const auto trainer = model_->trainer(training, std::move(setup));
     TrainingState state = trainer->start();
     if (finetunes()) {
       state.parameters.flat().copy_(weights_.search.flat());
     }
-    continueFrom(kCheckpointFile, state);
-    trainer->run(state, saver(kCheckpointFile), progress_);
+    continueFrom(file, state);
+    trainer->run(state, saver(file), progress_);
     state.parameters.flat().copy_(state.best);
     weights_.model = state.parameters.clone();
-    curves_.push_back({options_.network.selector.searches() ? "apply" : "train", state.curve});
+    curves_.push_back({phase, state.curve});
     last_ = endOf(state);
   }
 
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
-  RunMetrics measure(const Parameters& parameters) {
+  // Validation edges that were trained on since say nothing of the weights that came of it: what
+  // they chose is measured by them.
+  [[nodiscard]] const Parameters& validatedWeights() const {
+    return options_.training.refit ? weights_.validated : weights_.model;
+  }
+
+  RunMetrics measure() {
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
     run.selector = options_.network.selector.kind;
     run.device = deviceName(device_);
     run.precision = precision_ == ProductPrecision::kTf32 ? "tf32" : "fp32";
-    run.learning = LearningSummary{.input = model_->inputText(), .parameters = parameters.size()};
+    run.learning =
+        LearningSummary{.input = model_->inputText(), .parameters = weights_.model.size()};
     const Stopwatch watch;
-    measureValid(parameters, run);
-    measureTest(parameters, run);
+    measureValid(validatedWeights(), run);
+    measureTest(weights_.model, run);
     run.time.emplace_back("eval_s", watch.seconds());
     run.peak_bytes = peakMemoryBytes();
     run.peak_device_bytes = peakDeviceBytes(device_);
@@ -301,14 +368,37 @@ class ModelRun {
         detail::evaluateStage(*scorer, dataset_, options_.evaluation, test, progress_);
     run.test = std::move(tested.metrics);
     run.test_scores = std::move(tested.scores);
+    if (tested.ranking_seconds > 0) {
+      run.time.emplace_back("full_ranking_ms", 1000 * tested.ranking_seconds);
+    }
+    noteRankedUsers(*scorer, test, run);
     if (run.by_view) {
+      const int first = run.by_view->first_hops;
       const auto best =
-          static_cast<std::size_t>(run.by_view->best.source - 1) * run.by_view->depth +
-          static_cast<std::size_t>(run.by_view->best.target - 1);
+          static_cast<std::size_t>(run.by_view->best.source - first) * run.by_view->depth +
+          static_cast<std::size_t>(run.by_view->best.target - first);
       run.by_view->best_test = evaluateByView(
           *scorer, test, resolveMetrics(options_.evaluation, dataset_, test.negative))[best];
     }
     noteChoices(*scorer, test, run);
+  }
+
+  // Where a full ranking did not take all users, how many it took.
+  void noteRankedUsers(const ViewScorer& scorer, const detail::HeldOut& test,
+                       RunMetrics& run) const {
+    if (!dataset_.bipartite || options_.evaluation.full_metrics == "none") {
+      return;
+    }
+    std::vector<std::uint8_t> asked(dataset_.bipartite->users, 0);
+    for (const Edge& edge : test.positive.edges) {
+      asked[index(edge.src)] = 1;
+    }
+    const auto all = static_cast<std::size_t>(std::ranges::count(asked, 1));
+    const std::size_t some = usersToRank({.requests = {}, .users = options_.evaluation.full_users},
+                                         scorer, all, dataset_.bipartite->items);
+    if (some < all) {
+      run.chosen.emplace_back("full_ranking_users", static_cast<double>(some));
+    }
   }
 
   void noteChoices(const ViewScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
@@ -316,11 +406,9 @@ class ModelRun {
     if (choice == nullptr) {
       return;
     }
-    run.views = detail::summariseViews(*choice, model_->depth(), test.positive, dataset_);
+    run.views = detail::summariseViews(*choice, *model_, test.positive, dataset_);
     for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
-      const LayerPair view = choice->best(pair);
-      run.test_views.push_back(
-          {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1});
+      run.test_views.push_back(hopsOf(choice->best(pair), model_->firstHops()));
     }
     writeFileAtomically(folder_ / kViewsFile, detail::viewsText(*run.views));
   }
@@ -336,6 +424,7 @@ class ModelRun {
     }
     ViewMetrics views{.metric = metricName(requests.front()),
                       .depth = model_->depth(),
+                      .first_hops = model_->firstHops(),
                       .valid = {},
                       .best = {},
                       .best_test = MetricSet()};
@@ -344,8 +433,7 @@ class ModelRun {
     }
     const auto best =
         static_cast<std::size_t>(std::ranges::max_element(views.valid) - views.valid.begin());
-    const LayerPair view = model_->viewsApart()[best];
-    views.best = {static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
+    views.best = hopsOf(model_->viewsApart()[best], model_->firstHops());
     return views;
   }
 
@@ -393,6 +481,8 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
   if (options.network.selector.searches()) {
     checkSearch(options.network.selector, options.training);
   }
+  std::ignore = negativesKeepSource(options, dataset);
+  checkRefit(options);
   if (options.training.keep_after >= options.training.epochs) {
     throw ConfigError(fmt::format("training.keep_after: none of {} epochs would be kept",
                                   options.training.epochs),
@@ -418,6 +508,7 @@ void finishModelRun(const std::filesystem::path& folder) {
   std::error_code ignored;
   std::filesystem::remove(folder / kCheckpointFile, ignored);
   std::filesystem::remove(folder / kSearchFile, ignored);
+  std::filesystem::remove(folder / kRefitFile, ignored);
 }
 
 RunMetrics evaluateModel(const Dataset& dataset, const LinkSplit& split, RunOptions& options,

@@ -4,8 +4,11 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/product.h"
 #include "edgewise/util/interrupt.h"
 
 namespace edgewise {
@@ -13,6 +16,7 @@ namespace {
 
 // Pairs scored at once: enough for full speed, little memory.
 constexpr std::size_t kBlock = 16'384;
+constexpr std::size_t kDeviceBlock = 1 << 18;
 
 }  // namespace
 
@@ -66,6 +70,20 @@ TileRows tileRows(const ScoreTerm& term, std::span<const at::Tensor> left,
   return rows;
 }
 
+// Ranks are told by the last digits too, so products that make scores are not rounded.
+class ExactProducts {
+ public:
+  ExactProducts() { setProductPrecision(ProductPrecision::kFloat); }
+  ExactProducts(const ExactProducts&) = delete;
+  ExactProducts& operator=(const ExactProducts&) = delete;
+  ExactProducts(ExactProducts&&) = delete;
+  ExactProducts& operator=(ExactProducts&&) = delete;
+  ~ExactProducts() { setProductPrecision(before_); }
+
+ private:
+  ProductPrecision before_ = productPrecision();
+};
+
 }  // namespace
 
 ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,
@@ -77,6 +95,28 @@ ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,
     chooser_ = chooser->on(messages);
   }
   layers_ = model.encode(parameters, messages, Noise());
+  factors_ = model.decoder().factors(parameters, layers_);
+}
+
+HopPair hopsOf(LayerPair view, int first_hops) {
+  return {static_cast<int>(view.source) + first_hops, static_cast<int>(view.target) + first_hops};
+}
+
+std::size_t ModelScorer::pairsAtOnce() const {
+  return onDevice(parameters_.flat()) ? kDeviceBlock : kBlock;
+}
+
+// A device needs the ends alone, which spares the host the sorting.
+std::shared_ptr<const PairIndex> ModelScorer::indexOf(std::span<const Edge> pairs) const {
+  if (!onDevice(parameters_.flat())) {
+    return PairIndex::make(pairs, model_.nodeCount());
+  }
+  auto* const ends = const_cast<Edge*>(pairs.data());
+  const at::Tensor host =
+      at::from_blob(ends, {static_cast<std::int64_t>(pairs.size()), 2}, at::kInt);
+  return PairIndex::makeOnDevice(
+      host.to(parameters_.flat().device(), /*non_blocking=*/false, /*copy=*/true),
+      model_.nodeCount());
 }
 
 ViewChoice ModelScorer::choiceFor(const std::shared_ptr<const PairIndex>& pairs) const {
@@ -92,10 +132,10 @@ std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink
   ProgressTask task(progress, "scoring", pairs.size());
   std::vector<double> scores;
   scores.reserve(pairs.size());
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
+  for (std::size_t begin = 0; begin < pairs.size(); begin += pairsAtOnce()) {
     throwIfInterrupted();
-    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
-    const auto index = PairIndex::make(block, model_.nodeCount());
+    const auto block = pairs.subspan(begin, std::min(pairsAtOnce(), pairs.size() - begin));
+    const auto index = indexOf(block);
     appendScores(model_.decoder().logits(parameters_, layers_, index, choiceFor(index)), scores);
     task.advance(block.size());
   }
@@ -141,6 +181,62 @@ void ModelScorer::scoreTile(std::span<const NodeId> sources, std::span<const Nod
   for (const ScoreTerm& term : terms) {
     addTileScores(tileRows(term, left, right), term.predictor, term.weight, out);
   }
+}
+
+at::Tensor ModelScorer::products(std::span<const NodeId> sources, NodeRange targets) const {
+  const auto first = static_cast<std::int64_t>(targets.first);
+  const auto count = static_cast<std::int64_t>(targets.count);
+  std::vector<std::int64_t> rows;
+  rows.reserve(sources.size());
+  for (const NodeId source : sources) {
+    rows.push_back(index(source));
+  }
+  const ExactProducts exact;
+  const at::Tensor picked = at::tensor(rows, at::kLong).to(factors_->sources.device());
+  return product(factors_->sources.index_select(0, picked),
+                 factors_->targets.narrow(0, first, count), Transpose::kSecond);
+}
+
+// Every pair through the decoder, some sources at a time.
+at::Tensor ModelScorer::decoded(std::span<const NodeId> sources, NodeRange targets) const {
+  std::vector<at::Tensor> scores;
+  std::vector<Edge> pairs;
+  const auto score = [&] {
+    const auto index = indexOf(pairs);
+    scores.push_back(model_.decoder().logits(parameters_, layers_, index, choiceFor(index)));
+    pairs.clear();
+  };
+  for (const NodeId source : sources) {
+    for (std::size_t i = 0; i < targets.count; ++i) {
+      pairs.push_back({source, NodeId{static_cast<std::uint32_t>(targets.first + i)}});
+      if (pairs.size() == pairsAtOnce()) {
+        throwIfInterrupted();
+        score();
+      }
+    }
+  }
+  if (!pairs.empty()) {
+    score();
+  }
+  return at::cat(scores, 0);
+}
+
+ScoreSpan ModelScorer::scoreBlock(std::span<const NodeId> sources, NodeRange targets, std::size_t,
+                                  ScoreMemory& memory) const {
+  const WithoutGradients guard;
+  memory.floats.resize(sources.size() * targets.count);
+  if (!memory.floats.empty()) {
+    const at::Tensor scores = factors_ ? products(sources, targets) : decoded(sources, targets);
+    at::from_blob(memory.floats.data(), scores.sizes(), at::kFloat).copy_(scores);
+  }
+  return memory.floats;
+}
+
+std::uint64_t ModelScorer::pairsWithinReach() const {
+  constexpr std::uint64_t kDecodedPairs = 20'000'000;
+  return factors_ || !parameters_.flat().device().is_cpu()
+             ? std::numeric_limits<std::uint64_t>::max()
+             : kDecodedPairs;
 }
 
 std::vector<std::vector<double>> ModelScorer::scoreByView(std::span<const Edge> pairs) const {

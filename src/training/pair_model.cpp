@@ -23,6 +23,7 @@ class WholeGraphModel final : public PairModel {
   [[nodiscard]] const ParameterLayout& layout() const override { return model_.layout(); }
   [[nodiscard]] const std::string& inputText() const override { return model_.inputText(); }
   [[nodiscard]] std::size_t depth() const override { return model_.encoder().depth(); }
+  [[nodiscard]] int firstHops() const override { return model_.encoder().firstHops(); }
   [[nodiscard]] std::span<const LayerPair> viewsApart() const override {
     return model_.decoder().views();
   }
@@ -52,7 +53,7 @@ class WholeGraphModel final : public PairModel {
 };
 
 NodeSide nodesOf(const Dataset& dataset) {
-  return {dataset.features, dataset.node_count, dataset.direction == Direction::kDirected};
+  return {dataset.features, dataset.node_count, hasOrderedPairs(dataset)};
 }
 
 // The encoder by which views are searched for SEAL, as in the paper: it is far cheaper than cutting
@@ -97,7 +98,7 @@ PairSight sightOf(const Dataset& dataset, const RunOptions& options) {
   const auto hops = static_cast<std::uint32_t>(options.subgraph.hops);
   const auto fixed = fixedView(options.network.selector.kind);
   return {.view = fixed ? HopView{fixed->source + 1, fixed->target + 1} : HopView{hops, hops},
-          .symmetric = dataset.direction == Direction::kUndirected};
+          .symmetric = !hasOrderedPairs(dataset)};
 }
 
 // Training pairs whose subgraphs tell how many nodes there are: links, and as many pairs of ends of
@@ -168,6 +169,7 @@ class EnclosingModel final : public PairModel {
   [[nodiscard]] const ParameterLayout& layout() const override { return model_.layout(); }
   [[nodiscard]] const std::string& inputText() const override { return model_.inputText(); }
   [[nodiscard]] std::size_t depth() const override { return viewDepth(options_); }
+  [[nodiscard]] int firstHops() const override { return 1; }
   [[nodiscard]] std::span<const LayerPair> viewsApart() const override { return {}; }
   [[nodiscard]] bool choosesViews() const override {
     return options_.network.selector.choosesByPair();

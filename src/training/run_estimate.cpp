@@ -40,6 +40,14 @@ double featureBytes(const Dataset& dataset) {
 
 constexpr double kFloat = 4;
 
+// Products with weights that a layer takes.
+double productsPerLayer(const std::string& model) {
+  if (model == "lightgcn") {
+    return 0;
+  }
+  return model == "gae" ? 1 : 2;
+}
+
 // The sizes of a learned model that memory and time follow from.
 struct ModelSizes {
   double nodes = 0;
@@ -76,13 +84,14 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   }
   const double batch = std::min(sizes.edges, static_cast<double>(training.batch_size));
   sizes.pairs = batch * static_cast<double>(1 + training.negatives);
-  const bool embedding = dataset.features.empty() || network.features == "embedding";
-  const double input = embedding ? static_cast<double>(network.embedding)
-                                 : static_cast<double>(dataset.features.columns());
-  const double weights = options.model == "sage" ? 2 : 1;
-  sizes.parameters = weights * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
-                     (embedding ? sizes.nodes * input : 0) +
-                     sizes.views * 2 * sizes.hidden * sizes.hidden;
+  const bool recommends = isRecommender(options.model);
+  const bool embedding = recommends || dataset.features.empty() || network.features == "embedding";
+  const double input = recommends  ? sizes.width
+                       : embedding ? static_cast<double>(network.embedding)
+                                   : static_cast<double>(dataset.features.columns());
+  sizes.parameters =
+      productsPerLayer(options.model) * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
+      (embedding ? sizes.nodes * input : 0) + sizes.views * 2 * sizes.hidden * sizes.hidden;
   sizes.batches = std::ceil(sizes.edges / std::max(1.0, batch));
   return sizes;
 }
@@ -129,7 +138,7 @@ double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOpt
   const double entries = dataset.features.isSparse()
                              ? static_cast<double>(dataset.features.nonzeroCount())
                              : static_cast<double>(dataset.features.values().size());
-  const double weights = options.model == "sage" ? 2 : 1;
+  const double weights = productsPerLayer(options.model);
   const double products = weights * sizes.nodes * (sizes.layers - 1) * sizes.width * sizes.width +
                           weights * entries * sizes.width +
                           sizes.views * sizes.pairs * (sizes.width + sizes.hidden) * sizes.hidden;
@@ -227,8 +236,13 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
   if (!selector.joins()) {
     seconds += stepsOf(options.training.epochs, sizes, options.training) * (plain + scoring / 2);
   }
-  return {.memory_bytes = static_cast<std::uint64_t>(memoryOf(sizes, dataset, options.network)),
-          .seconds = seconds};
+  // Pairs of the evaluation with their scores, and a block of a full ranking.
+  constexpr double kBytesPerScoredPair = 24;
+  constexpr double kRankingBlock = 400e6;
+  const double ranking = dataset.bipartite ? kRankingBlock : 0;
+  const double memory = memoryOf(sizes, dataset, options.network) + ranking +
+                        kBytesPerScoredPair * scoredPairs(dataset, options);
+  return {.memory_bytes = static_cast<std::uint64_t>(memory), .seconds = seconds};
 }
 
 RunEstimate estimateRun(const Dataset& dataset, const RunOptions& options) {

@@ -25,7 +25,8 @@ nlohmann::ordered_json matrixJson(const std::vector<double>& values, std::size_t
 }
 
 nlohmann::ordered_json useJson(const ViewUse& use) {
-  return {{"test_positive", matrixJson(use.test_positive, use.depth)},
+  return {{"first_hops", use.first_hops},
+          {"test_positive", matrixJson(use.test_positive, use.depth)},
           {"test_negative", matrixJson(use.test_negative, use.depth)},
           {"effective", use.effective},
           {"confidence",
@@ -35,17 +36,16 @@ nlohmann::ordered_json useJson(const ViewUse& use) {
 
 nlohmann::ordered_json viewsJson(const ViewMetrics& views) {
   return {{"metric", views.metric},
+          {"first_hops", views.first_hops},
           {"valid", matrixJson(views.valid, views.depth)},
           {"best", {views.best.source, views.best.target}},
           {"best_test", views.best_test.toJson()}};
 }
 
 nlohmann::ordered_json learningJson(const LearningSummary& learning) {
-  return {{"input", learning.input},
-          {"parameters", learning.parameters},
-          {"epochs", learning.epochs},
-          {"best_epoch", learning.best_epoch},
-          {"steps", learning.steps}};
+  return {{"input", learning.input},   {"parameters", learning.parameters},
+          {"epochs", learning.epochs}, {"best_epoch", learning.best_epoch},
+          {"steps", learning.steps},   {"refit_epochs", learning.refit_epochs}};
 }
 
 }  // namespace

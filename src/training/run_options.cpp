@@ -33,8 +33,12 @@ void EvaluationOptions::bind(OptionSet& set) {
           "per positive); auto: the dataset's own");
   set.add(
       "evaluation.full_metrics", full_metrics,
-      "full ranking of all items (bipartite data): recall@K, precision@K, hit@K, ndcg@K; empty: "
-      "none");
+      "full ranking of all items (bipartite data): recall@K, precision@K, hit@K, ndcg@K; none: no "
+      "such ranking");
+  set.add(
+      "evaluation.full_users", full_users, {-1, std::int64_t{1} << 32},
+      "users that are ranked; 0: all; -1: all where scores are dot products or a GPU makes them, "
+      "else as many at random as can be ranked in a minute or so");
 }
 
 void HeuristicSettings::bind(OptionSet& set) {
@@ -59,7 +63,7 @@ bool isHeuristic(std::string_view model) {
 
 OptionSet RunOptions::bind() {
   OptionSet set;
-  std::vector<std::string> models = {"gae", "sage", "seal"};
+  std::vector<std::string> models = {"gae", "sage", "seal", "lightgcn", "ngcf"};
   for (const Heuristic each : allHeuristics()) {
     models.emplace_back(heuristicName(each));
   }
@@ -97,6 +101,18 @@ nlohmann::json decidingOptions(RunOptions options) {
 
 std::uint64_t splitSeed(const RunOptions& options) {
   return static_cast<std::uint64_t>(options.split.seed >= 0 ? options.split.seed : options.seed);
+}
+
+bool negativesKeepSource(const RunOptions& options, const Dataset& dataset) {
+  const bool compares = options.network.loss.comparesPairs();
+  const std::string& asked = options.training.negatives_of;
+  if (asked == "graph" && compares) {
+    throw ConfigError(
+        fmt::format("training.loss={} compares a positive with negatives of the same source",
+                    options.network.loss.kind),
+        "set training.negatives_of=source, or training.loss=bce");
+  }
+  return asked == "source" || (asked == "auto" && (compares || dataset.bipartite.has_value()));
 }
 
 std::vector<MetricRequest> resolveMetrics(const EvaluationOptions& options, const Dataset& dataset,
@@ -141,8 +157,14 @@ std::vector<MetricRequest> resolveFullMetrics(const EvaluationOptions& options,
     throw ConfigError("evaluation.full_metrics: " + dataset.name + " has no items to rank",
                       "full ranking needs bipartite data; leave it out");
   }
-  const std::vector<MetricRequest> full =
-      parseMetrics(options.full_metrics == "auto" ? "recall@20,ndcg@20" : options.full_metrics);
+  const bool usual = options.full_metrics == "auto";
+  std::vector<MetricRequest> full =
+      parseMetrics(usual ? "recall@20,ndcg@20,recall@10,ndcg@10,recall@50" : options.full_metrics);
+  if (usual) {
+    std::erase_if(full, [&](const MetricRequest& request) {
+      return std::ranges::find(others, request) != others.end();
+    });
+  }
   for (const MetricRequest& request : full) {
     if (!givenByFullRanking(request)) {
       throw ConfigError(

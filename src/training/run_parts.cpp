@@ -73,14 +73,16 @@ StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,
   std::vector<double> scores = scorer.score(pairsOf(held_out), progress);
   MetricSet metrics =
       evaluateScores(scores, held_out.positive.size(), held_out.negative.per_positive, requests);
+  const Stopwatch watch;
   if (!full_requests.empty()) {
-    const MetricSet full = evaluateFullRanking(scorer, dataset, held_out.known, held_out.positive,
-                                               full_requests, progress);
+    const FullRankingRequest request{.requests = full_requests, .users = options.full_users};
+    const MetricSet full =
+        evaluateFullRanking(scorer, dataset, held_out.known, held_out.positive, request, progress);
     for (const auto& [name, value] : full.values()) {
       metrics.set(name, value);
     }
   }
-  return {std::move(metrics), std::move(scores)};
+  return {std::move(metrics), std::move(scores), full_requests.empty() ? 0 : watch.seconds()};
 }
 
 }  // namespace edgewise::detail

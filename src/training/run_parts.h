@@ -39,6 +39,8 @@ struct StageResult {
   MetricSet metrics;
   // Of the positives, then of the negatives.
   std::vector<double> scores;
+  // What a full ranking took; 0 without one.
+  double ranking_seconds = 0;
 };
 // All metrics of the run for one stage.
 [[nodiscard]] StageResult evaluateStage(const LinkScorer& scorer, const Dataset& dataset,

@@ -22,6 +22,7 @@ BatchOptions batchOptions(const SearchSetup& setup) {
   const TrainingOptions& options = setup.trainer.options;
   return {.batch_size = static_cast<std::size_t>(options.batch_size),
           .negatives_per_positive = static_cast<std::size_t>(options.negatives),
+          .same_source = setup.trainer.same_source,
           .hidden = options.mask_targets || setup.upper.empty()};
 }
 
@@ -81,6 +82,7 @@ constexpr double kAllViewsAlike = 1e9;
 SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
                              const TrainingEdges& training, SearchSetup setup)
     : model_(model),
+      dataset_(dataset),
       training_(training),
       setup_(std::move(setup)),
       batches_(dataset, training, batchOptions(setup_), setup_.trainer.seed),
@@ -93,7 +95,7 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
                                          setup_.trainer.edge_weights)) {
   invariant(model.selector() != nullptr, "a search needs a selector");
   TrainingOptions& options = setup_.trainer.options;
-  options.select_by = decidingMetric(options, setup_.trainer.metrics);
+  options.select_by = decidingMetric(options, setup_.trainer.metrics, setup_.trainer.full.requests);
   options.epochs = setup_.selector.searchEpochs(options.epochs);
   if (!setup_.selector.joins()) {
     // Of the training that follows.
@@ -213,16 +215,15 @@ BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pa
     mixture.use = use;
     return model_.searchLoss(weights, selector, layers, level.pairs, pass.noise, mixture);
   };
-  const auto lower = [=, &own = state.parameters, &level = levels.lower,
+  // The penalty is the model's own: held-out edges are only asked how well they are told.
+  const auto lower = [=, this, &own = state.parameters, &level = levels.lower,
                       known = std::make_shared<LayerOutputs>()](
                          const Parameters& weights, const Parameters& selector, GradientUse use) {
-    if (&weights != &own) {
-      return loss(level, weights, encoded(level, weights), selector, use);
-    }
-    if (known->empty()) {
+    if (&weights == &own && known->empty()) {
       *known = encoded(level, weights);
     }
-    return loss(level, weights, *known, selector, use);
+    const LayerOutputs layers = &weights == &own ? *known : encoded(level, weights);
+    return model_.withPenalty(loss(level, weights, layers, selector, use), weights, level.pairs);
   };
   const auto upper = [=, &level = levels.upper](const Parameters& weights,
                                                 const Parameters& selector, GradientUse use) {
@@ -339,8 +340,7 @@ MetricSet SearchTrainer::validated(const TrainingState& state) const {
   const auto chooser =
       makeSelectorChooser(model_, state.parameters.clone(), state.selector->parameters.clone());
   const ModelScorer scorer(model_, state.parameters, valid_messages_, chooser.get());
-  return evaluateHeldOut(scorer, training_.valid.positive, training_.valid.negative,
-                         setup_.trainer.metrics);
+  return validateScorer(scorer, dataset_, training_, setup_.trainer);
 }
 
 HalvedValid halveValid(const ValidEdges& valid, std::uint64_t seed) {

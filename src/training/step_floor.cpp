@@ -7,6 +7,7 @@
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/training/stage_watch.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/error.h"
 
 namespace edgewise {
@@ -30,11 +31,11 @@ void requireCounted(const SelectorOptions& selector, bool concatenates) {
 }
 
 // How the decoder looks at pairs.
-void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
+void countViews(const RunOptions& options, bool symmetric, int first_hops, StepSizes& sizes) {
   const SelectorOptions& selector = options.network.selector;
   const bool concatenates = options.network.predictor.concatenates();
   const bool turns = symmetric && concatenates;
-  if (const auto view = fixedView(selector.kind)) {
+  if (const auto view = fixedView(selector.kind, first_hops)) {
     const bool same = view->source == view->target;
     sizes.layers = std::max(view->source, view->target) + 1;
     sizes.decoded_layers = same ? 1 : 2;
@@ -46,6 +47,11 @@ void countViews(const RunOptions& options, bool symmetric, StepSizes& sizes) {
     sizes.scored_per_pair = turns ? sizes.layers * (sizes.layers + 1) : sizes.layers * sizes.layers;
   } else if (selector.kind == "none") {
     sizes.scored_per_pair = turns ? 2 : 1;
+    if (options.model == "ngcf" && options.network.encoder.readout == "auto") {
+      // All layers and the embedding side by side.
+      sizes.decoded_layers = sizes.layers + 1;
+      sizes.rows_read_per_pair = 2 * sizes.decoded_layers;
+    }
   } else if (selector.kind == "ps2") {
     requireCounted(selector, concatenates);
     sizes.decoded_layers = sizes.layers;
@@ -78,6 +84,10 @@ std::vector<double> predictorWidths(const PredictorOptions& options, double hidd
 }
 
 void countInput(const Dataset& dataset, const ModelOptions& network, StepSizes& sizes) {
+  if (sizes.recommends) {
+    // The embedding is layer 0, and no product is taken of it.
+    return;
+  }
   const FeatureMatrix& features = dataset.features;
   const bool uses_features = !features.empty() && network.features != "embedding";
   if (uses_features) {
@@ -187,8 +197,21 @@ StageCounts indexCounts(const StepSizes& sizes) {
   return counts;
 }
 
+// Sums over messages, and a node's own row beside each: lightgcn adds it up, ngcf adds and
+// multiplies it before two products.
+void addRecommenderLayers(const StepSizes& sizes, double passes, StageCounts& counts) {
+  const double products = sizes.products_per_layer;
+  addAggregations(sizes, counts);
+  counts.flops += 2 * passes * sizes.layers * products * sizes.nodes * sizes.hidden * sizes.hidden;
+  counts.streamed += sizes.layers * (1 + passes * products) * layerBytes(sizes);
+}
+
 StageCounts encodeCounts(const StepSizes& sizes) {
   StageCounts counts{.stage = std::string(stage::kEncode)};
+  if (sizes.recommends) {
+    addRecommenderLayers(sizes, 1, counts);
+    return counts;
+  }
   const double products = sizes.products_per_layer;
   addInputProducts(sizes, counts);
   const double deeper = sizes.layers - 1;
@@ -226,6 +249,10 @@ StageCounts backwardCounts(const StepSizes& sizes) {
   StageCounts counts{.stage = std::string(stage::kBackward)};
   const double products = sizes.products_per_layer;
   addDecodeBackward(sizes, counts);
+  if (sizes.recommends) {
+    addRecommenderLayers(sizes, 2, counts);
+    return counts;
+  }
   addAggregations(sizes, counts);
   // Weights' gradients from the layer's input and its gradients, and the input's own gradient.
   const double deeper = sizes.layers - 1;
@@ -319,11 +346,11 @@ std::vector<StageCounts> levelCounts(const StepSizes& lower, const StepSizes& up
 StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOptions& options,
                     const MessagePlan& messages, const EdgeBatch& batch) {
   const ModelOptions& network = options.network;
-  if (options.model != "gae" && options.model != "sage") {
-    throw ConfigError(fmt::format("the work of model '{}' is not counted yet", options.model),
-                      "use gae or sage");
+  if (network.encoder.depth_zero) {
+    throw ConfigError("the work of views of depth 0 is not counted", "leave model.depth_zero out");
   }
   StepSizes sizes;
+  sizes.recommends = isRecommender(options.model);
   sizes.nodes = static_cast<double>(dataset.node_count);
   sizes.entries = entriesWithout(messages, batch, options.training.mask_targets);
   const at::Device device = resolveDevice(options.device);
@@ -331,12 +358,13 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   sizes.message_bytes = messageBytes(messages, options.network.encoder.hidden, device);
   sizes.known_layers = knowsFirstSums(dataset, options, device) ? 1 : 0;
   sizes.adds_self = messages.includesSelf();
-  sizes.products_per_layer = options.model == "sage" ? 2 : 1;
+  sizes.products_per_layer = options.model == "lightgcn" ? 0 : options.model == "gae" ? 1 : 2;
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden = static_cast<double>(network.encoder.hidden);
   countInput(dataset, network, sizes);
-  countViews(options, dataset.direction == Direction::kUndirected, sizes);
-  sizes.predictor = predictorWidths(network.predictor, sizes.hidden);
+  countViews(options, !hasOrderedPairs(dataset), model.encoder().firstHops(), sizes);
+  sizes.predictor =
+      predictorWidths(network.predictor, static_cast<double>(model.encoder().width()));
   sizes.positives = static_cast<double>(batch.positive.size());
   sizes.pairs = static_cast<double>(batch.positive.size() + batch.negative.size());
   sizes.parameters = static_cast<double>(model.layout().totalSize());

@@ -18,6 +18,8 @@ namespace {
 
 // Parameters of the encoder that the selector looks through, in the model's file.
 constexpr const char* kSearchPrefix = "search.";
+// Those that validated before the model was trained anew.
+constexpr const char* kValidatedPrefix = "validated.";
 
 void addTensors(const Parameters& parameters, const ParameterLayout& layout,
                 const std::string& prefix, std::vector<NamedTensor>& tensors) {
@@ -103,6 +105,9 @@ ModelWeights readWeights(const std::filesystem::path& folder, const ParameterLay
     weights.search = readParameters(file, kSearchPrefix, searched->layout());
     weights.selector = readParameters(file, "", searched->selectorLayout());
   }
+  if (origin.options.training.refit) {
+    weights.validated = readParameters(file, kValidatedPrefix, layout);
+  }
   return weights;
 }
 
@@ -113,15 +118,18 @@ std::shared_ptr<const ViewChooser> chooserByRule(std::size_t depth, const RunOpt
     return detail::oracleChooser(dataset, depth);
   }
   return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
-                           dataset.direction == Direction::kUndirected);
+                           !hasOrderedPairs(dataset));
 }
 
 }  // namespace
 
+bool hasOrderedPairs(const Dataset& dataset) {
+  return dataset.direction == Direction::kDirected || dataset.bipartite.has_value();
+}
+
 LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
-  return {
-      options.model, options.network,
-      NodeSide{dataset.features, dataset.node_count, dataset.direction == Direction::kDirected}};
+  return {options.model, options.network,
+          NodeSide{dataset.features, dataset.node_count, hasOrderedPairs(dataset)}};
 }
 
 void writeModel(const std::filesystem::path& folder, const PairModel& model,
@@ -131,6 +139,9 @@ void writeModel(const std::filesystem::path& folder, const PairModel& model,
   if (const LinkModel* searched = model.searched()) {
     addTensors(weights.search, searched->layout(), kSearchPrefix, tensors);
     addTensors(weights.selector, searched->selectorLayout(), "", tensors);
+  }
+  if (origin.options.training.refit) {
+    addTensors(weights.validated, model.layout(), kValidatedPrefix, tensors);
   }
   writeTensors(folder / kModelFile, tensors,
                {{"format", "edgewise"},

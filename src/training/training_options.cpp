@@ -20,13 +20,21 @@ void TrainingOptions::bind(OptionSet& set) {
   set.add("training.keep_after", keep_after, {0, 1'000'000},
           "epochs before which none is kept, however well it validates");
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
-  set.add("training.negatives", negatives, {1, 1000}, "negatives drawn for each positive");
+  set.add("training.negatives", negatives, {1, 100'000}, "negatives drawn for each positive");
+  set.add(
+      "training.negatives_of", negatives_of, {"auto", "graph", "source"},
+      "where they are drawn from: pairs of the whole graph, or the positive's source (a user) and "
+      "a target (an item) it has not met; auto: source for users and items and for losses that "
+      "compare, else graph");
   set.add(
       "training.mask_targets", mask_targets,
       "take a batch's own edges out of the message graph of its step; batches then hold a third "
       "of all edges at most");
   set.add("training.select_by", select_by,
           "metric whose best validation decides which epoch is kept; auto: the first one reported");
+  set.add("training.refit", refit,
+          "train anew on training and validation edges together, for as many epochs as validated "
+          "best; the validation edges then carry messages too (split.message_at_test=train+valid)");
   set.add("training.max_steps", max_steps, {0, std::int64_t{1} << 40},
           "stop after this many steps; 0: no limit");
   set.add("training.checkpoint_seconds", checkpoint_seconds, {0.0, 1e6},

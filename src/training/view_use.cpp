@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "edgewise/training/model_scorer.h"
+#include "edgewise/training/stored_model.h"
 #include "edgewise/util/error.h"
 
 namespace edgewise::detail {
@@ -38,8 +40,8 @@ double meanConfidence(const ViewChoices& choice, PairRange pairs) {
   return pairs.begin < pairs.end ? sum / pairs.size() : 1;
 }
 
-double effectiveViews(std::vector<double> shares, std::size_t depth, bool directed) {
-  for (std::size_t i = 0; i < depth && !directed; ++i) {
+double effectiveViews(std::vector<double> shares, std::size_t depth, bool ordered) {
+  for (std::size_t i = 0; i < depth && !ordered; ++i) {
     for (std::size_t j = i + 1; j < depth; ++j) {
       shares[i * depth + j] += std::exchange(shares[j * depth + i], 0.0);
     }
@@ -51,26 +53,26 @@ double effectiveViews(std::vector<double> shares, std::size_t depth, bool direct
   return std::exp(entropy);
 }
 
-bool tellsClass(const EdgeClass& known, LayerPair view) {
-  const HopPair hops{static_cast<int>(view.source) + 1, static_cast<int>(view.target) + 1};
+bool tellsClass(const EdgeClass& known, HopPair hops) {
   return std::ranges::find(known.views, hops) != known.views.end();
 }
 
 }  // namespace
 
-ViewUse summariseViews(const ViewChoices& choice, std::size_t depth, const EdgeTable& positive,
+ViewUse summariseViews(const ViewChoices& choice, const PairModel& model, const EdgeTable& positive,
                        const Dataset& dataset) {
-  const bool directed = dataset.direction == Direction::kDirected;
+  const std::size_t depth = model.depth();
   const PairRange positives{0, positive.size()};
   const PairRange negatives{positive.size(), choice.pairCount()};
   ViewUse use{.depth = depth,
+              .first_hops = model.firstHops(),
               .test_positive = sharesOf(choice, positives, depth),
               .test_negative = sharesOf(choice, negatives, depth),
               .effective = 0,
               .confidence_positive = meanConfidence(choice, positives),
               .confidence_negative = meanConfidence(choice, negatives),
               .agreement = {}};
-  use.effective = effectiveViews(use.test_positive, depth, directed);
+  use.effective = effectiveViews(use.test_positive, depth, hasOrderedPairs(dataset));
   for (std::size_t i = 0; i < dataset.edge_classes.size(); ++i) {
     const EdgeClass& known = dataset.edge_classes[i];
     std::size_t all = 0;
@@ -78,7 +80,7 @@ ViewUse summariseViews(const ViewChoices& choice, std::size_t depth, const EdgeT
     for (std::size_t row = 0; row < positive.size(); ++row) {
       if (positive.edge_class[row] == i) {
         ++all;
-        right += tellsClass(known, choice.best(row)) ? 1 : 0;
+        right += tellsClass(known, hopsOf(choice.best(row), model.firstHops())) ? 1 : 0;
       }
     }
     if (known.target && all > 0) {
@@ -110,7 +112,8 @@ std::string viewsText(const ViewUse& use) {
   std::string text = "hops_source,hops_target,test_positive,test_negative\n";
   for (std::size_t i = 0; i < use.depth; ++i) {
     for (std::size_t j = 0; j < use.depth; ++j) {
-      text += fmt::format("{},{},{},{}\n", i + 1, j + 1, use.test_positive[i * use.depth + j],
+      const auto hops = [&](std::size_t layer) { return static_cast<int>(layer) + use.first_hops; };
+      text += fmt::format("{},{},{},{}\n", hops(i), hops(j), use.test_positive[i * use.depth + j],
                           use.test_negative[i * use.depth + j]);
     }
   }

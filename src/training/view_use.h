@@ -6,6 +6,7 @@
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/edge_table.h"
+#include "edgewise/training/pair_model.h"
 #include "edgewise/training/run_metrics.h"
 #include "edgewise/views/view_choice.h"
 #include "edgewise/views/view_chooser.h"
@@ -13,7 +14,7 @@
 namespace edgewise::detail {
 
 // `choice` is that of the positives, then of the negatives. At least one positive.
-[[nodiscard]] ViewUse summariseViews(const ViewChoices& choice, std::size_t depth,
+[[nodiscard]] ViewUse summariseViews(const ViewChoices& choice, const PairModel& model,
                                      const EdgeTable& positive, const Dataset& dataset);
 
 // Tells every pair's view by what is known of its ends. Throws ConfigError when the data tell

@@ -1,6 +1,5 @@
 #include <ATen/TensorOperators.h>
 
-#include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/util/error.h"
 #include "views/pair_representation.h"
@@ -18,13 +17,13 @@ class ChosenViewDecoder final : public Decoder {
       : depth_(context.depth),
         concatenate_(context.predictor.concatenates()),
         both_ways_(context.symmetric && concatenate_),
+        loss_(context.loss),
         views_(allViews(context.depth)),
         predictor_("predictor", context.predictor, context.width, context.dropout, layout) {}
 
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
-    return binaryCrossEntropy(score(parameters, layers, batch.pairs, batch.choice, noise),
-                              batch.labels);
+    return pairLoss(loss_, score(parameters, layers, batch.pairs, batch.choice, noise), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
@@ -42,7 +41,7 @@ class ChosenViewDecoder final : public Decoder {
         views.use == GradientUse::kOnce && !concatenate_
             ? mixedPairs(layers, batch.pairs, views_, views.shares)
             : mixViews(representPairs(layers, batch.pairs, views_, concatenate_), views.shares);
-    return binaryCrossEntropy(predict(parameters, z, noise), batch.labels);
+    return pairLoss(loss_, predict(parameters, z, noise), batch);
   }
 
  private:
@@ -65,6 +64,7 @@ class ChosenViewDecoder final : public Decoder {
   std::size_t depth_;
   bool concatenate_;
   bool both_ways_;
+  LossOptions loss_;
   std::vector<LayerPair> views_;
   Predictor predictor_;
 };

@@ -10,17 +10,18 @@ namespace edgewise {
 namespace {
 
 constexpr std::string_view kFixed = "fixed:";
-constexpr std::string_view kHowToFix = "write fixed:I,J with depths from 1, for example fixed:1,2";
+constexpr std::string_view kHowToFix =
+    "write fixed:I,J with depths from 1, for example fixed:1,2; with model.depth_zero from 0";
 
 [[noreturn]] void throwBadFixed(const std::string& kind) {
   throw ConfigError(fmt::format("selector.kind: '{}' is not a view", kind), std::string(kHowToFix));
 }
 
-std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
-  if (text.size() != 1 || text[0] < '1' || text[0] > '9') {
+std::uint32_t depthFrom(std::string_view text, const std::string& kind, int first_hops) {
+  if (text.size() != 1 || text[0] < '0' + first_hops || text[0] > '9') {
     throwBadFixed(kind);
   }
-  return static_cast<std::uint32_t>(text[0] - '1');
+  return static_cast<std::uint32_t>(text[0] - '0' - first_hops);
 }
 
 }  // namespace
@@ -28,6 +29,10 @@ std::uint32_t depthFrom(std::string_view text, const std::string& kind) {
 std::vector<at::Tensor> Decoder::logitsByView(const Parameters&, const LayerOutputs&,
                                               const std::shared_ptr<const PairIndex>&) const {
   return {};
+}
+
+std::optional<ScoreFactors> Decoder::factors(const Parameters&, const LayerOutputs&) const {
+  return std::nullopt;
 }
 
 at::Tensor Decoder::mixtureScores(const Parameters&) const { return {}; }
@@ -40,7 +45,7 @@ at::Tensor Decoder::mixtureLoss(const Parameters&, const LayerOutputs&, const Pa
   return {};
 }
 
-std::optional<LayerPair> fixedView(const std::string& kind) {
+std::optional<LayerPair> fixedView(const std::string& kind, int first_hops) {
   if (!kind.starts_with("fixed")) {
     return std::nullopt;
   }
@@ -51,7 +56,8 @@ std::optional<LayerPair> fixedView(const std::string& kind) {
   if (parts.size() != 2) {
     throwBadFixed(kind);
   }
-  return LayerPair{depthFrom(trimmed(parts[0]), kind), depthFrom(trimmed(parts[1]), kind)};
+  return LayerPair{depthFrom(trimmed(parts[0]), kind, first_hops),
+                   depthFrom(trimmed(parts[1]), kind, first_hops)};
 }
 
 std::vector<LayerPair> allViews(std::size_t depth) {
@@ -66,7 +72,7 @@ std::vector<LayerPair> allViews(std::size_t depth) {
 
 std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const DecoderContext& context,
                                      ParameterLayout& layout) {
-  if (const auto view = fixedView(options.kind)) {
+  if (const auto view = fixedView(options.kind, context.first_hops)) {
     if (view->source >= context.depth || view->target >= context.depth) {
       throw ConfigError(
           fmt::format("selector.kind: {} looks deeper than the {} layers of the model",

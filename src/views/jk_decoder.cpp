@@ -17,19 +17,41 @@ class JkDecoder final : public Decoder {
       : depth_(context.depth),
         concatenate_(context.predictor.concatenates()),
         both_ways_(context.symmetric && concatenate_),
+        dot_(context.predictor.kind == "dot"),
+        loss_(context.loss),
         views_(allViews(context.depth)),
         shares_(layout.add("mixture.scores", {tie(context.symmetric), 1}, Initial::constant(0))),
         predictor_("predictor", context.predictor, context.width, context.dropout, layout) {}
 
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
-    return binaryCrossEntropy(score(parameters, layers, batch.pairs, noise), batch.labels);
+    return pairLoss(loss_, score(parameters, layers, batch.pairs, noise), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   const ViewChoice&) const override {
     return score(parameters, layers, pairs, Noise());
+  }
+  // The sum over views of share * (h^i * h^j) is that over i of h^i * (the sum over j of share *
+  // h^j).
+  [[nodiscard]] std::optional<ScoreFactors> factors(const Parameters& parameters,
+                                                    const LayerOutputs& layers) const override {
+    if (!dot_) {
+      return std::nullopt;
+    }
+    const at::Tensor shares = viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1);
+    std::vector<at::Tensor> targets;
+    for (std::size_t i = 0; i < depth_; ++i) {
+      at::Tensor sum;
+      for (std::size_t j = 0; j < depth_; ++j) {
+        const at::Tensor part =
+            layers[j] * shares.narrow(0, static_cast<std::int64_t>(i * depth_ + j), 1);
+        sum = j == 0 ? part : sum + part;
+      }
+      targets.push_back(sum);
+    }
+    return ScoreFactors{at::cat(layers, 1), at::cat(targets, 1)};
   }
   [[nodiscard]] at::Tensor mixtureScores(const Parameters& parameters) const override {
     std::vector<at::Tensor> scores;
@@ -42,10 +64,9 @@ class JkDecoder final : public Decoder {
     if (concatenate_) {
       return {};
     }
-    const at::Tensor shares =
-        viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1)
-            .to(at::kCPU, at::kDouble)
-            .contiguous();
+    const at::Tensor shares = viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1)
+                                  .to(at::kCPU, at::kDouble)
+                                  .contiguous();
     ScoreTerm term{1, predictor_.forTiles(parameters), {}};
     for (std::size_t i = 0; i < views_.size(); ++i) {
       term.views.push_back({views_[i], shares.data_ptr<double>()[i]});
@@ -92,6 +113,8 @@ class JkDecoder final : public Decoder {
   std::size_t depth_;
   bool concatenate_;
   bool both_ways_;
+  bool dot_;
+  LossOptions loss_;
   std::vector<LayerPair> views_;
   std::vector<std::int64_t> share_of_;
   ParameterId shares_;

@@ -1,8 +1,13 @@
 #include "edgewise/views/link_model.h"
 
+#include <ATen/TensorOperators.h>
+
 #include <utility>
 
+#include "edgewise/ops/pair_uses.h"
+#include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_pairs.h"
+#include "edgewise/util/error.h"
 #include "views/model_input.h"
 
 namespace edgewise {
@@ -32,28 +37,59 @@ void ModelOptions::bind(OptionSet& set) {
   set.add("model.features", features, {"auto", "given", "embedding", "both", "none"},
           "what nodes bring: their features, a learned embedding, or both; auto: features where "
           "there are any, else an embedding (seal: else none, labels alone)");
-  set.add("model.embedding", embedding, {1, 4096}, "width of the learned embedding");
-  set.add("model.embedding_start", embedding_start, {"glorot", "orthogonal"},
-          "how it starts: small random numbers, or columns at right angles to each other");
+  set.add("model.embedding", embedding, {1, 4096},
+          "width of the learned embedding; lightgcn, ngcf: it is model.hidden");
+  set.add("model.embedding_start", embedding_start, {"glorot", "normal", "orthogonal"},
+          "how it starts: small random numbers, smaller the more nodes there are; normal ones of "
+          "deviation 0.1; or columns at right angles to each other");
+  set.add("model.unit_length", unit_length, {"never", "training", "always"},
+          "scale nodes' representations to length 1, so that dot products are cosines: while "
+          "learning, or when pairs are scored too");
   set.add("model.normalise_features", normalise_features,
           "divide each node's features by their sum");
   set.add("model.input_dropout", input_dropout, {0.0, 0.99}, "dropout on the nodes' input");
   set.add("model.edge_weights", edge_weights,
           "weight messages by the edges' weights where the data has them");
   selector.bind(set);
+  loss.bind(set);
 }
 
 LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes)
-    : nodes_(nodes.nodes) {
-  detail::ModelInput input = detail::makeModelInput(options, nodes, layout_);
+    : nodes_(nodes.nodes),
+      unit_length_(options.unit_length),
+      embedding_l2_(options.loss.embedding_l2) {
+  ModelOptions own = options;
+  if (isRecommender(kind)) {
+    own.features = "embedding";
+    own.embedding = options.encoder.hidden;
+  }
+  detail::ModelInput input = detail::makeModelInput(own, nodes, layout_);
+  if (embedding_l2_ > 0 && input.embedding == 0) {
+    throw ConfigError("training.embedding_l2: this model learns no embeddings",
+                      "leave it 0, or set model.features=embedding");
+  }
+  if (unit_length_ == "training" && options.selector.searches()) {
+    throw ConfigError(
+        "model.unit_length=training: the selector would see other lengths than in the "
+        "search when it is applied",
+        "set it to always or never");
+  }
   input_text_ = std::move(input.text);
-  encoder_ = makeEncoder(kind, options.encoder, std::move(input.input), layout_);
+  input_ = std::move(input.input);
+  EncoderOptions layers = options.encoder;
+  if (options.selector.kind != "none") {
+    // Who chooses among views looks at every layer by itself.
+    layers.readout = "none";
+  }
+  encoder_ = makeEncoder(kind, layers, input_, layout_);
   decoder_ = makeDecoder(options.selector,
                          {.depth = encoder_->depth(),
                           .width = encoder_->width(),
-                          .symmetric = !nodes.directed,
+                          .symmetric = !nodes.ordered,
                           .dropout = options.encoder.dropout,
-                          .predictor = options.predictor},
+                          .predictor = options.predictor,
+                          .loss = options.loss,
+                          .first_hops = encoder_->firstHops()},
                          layout_);
   if (options.selector.searches()) {
     selector_ = std::make_unique<ViewSelector>(
@@ -61,7 +97,7 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
         SelectorContext{.depth = encoder_->depth(),
                         .width = encoder_->width(),
                         .concatenate = options.predictor.concatenates(),
-                        .symmetric = !nodes.directed},
+                        .symmetric = !nodes.ordered},
         selector_layout_);
   }
 }
@@ -69,14 +105,35 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
 LayerOutputs LinkModel::encode(const Parameters& parameters,
                                const std::shared_ptr<const MessagePlan>& messages,
                                const Noise& noise) const {
-  return encoder_->encode(parameters, messages, noise, decoder_->depth());
+  LayerOutputs layers = encoder_->encode(parameters, messages, noise, decoder_->depth());
+  if (unit_length_ == "always" || (unit_length_ == "training" && noise.active())) {
+    for (at::Tensor& layer : layers) {
+      layer = unitRows(layer);
+    }
+  }
+  return layers;
+}
+
+at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,
+                                  const PairBatch& batch) const {
+  if (embedding_l2_ == 0) {
+    return loss;
+  }
+  const at::Tensor squares =
+      usedSquares(input_->embedding(parameters), batch.pairs, batch.positives);
+  return loss + squares * (embedding_l2_ / static_cast<double>(batch.positives));
+}
+
+at::Tensor LinkModel::decodedLoss(const Parameters& parameters, const LayerOutputs& layers,
+                                  const PairBatch& batch, const Noise& noise) const {
+  const Decodable near = decodable(layers, batch);
+  return withPenalty(decoder_->loss(parameters, near.layers, near.batch, noise), parameters, batch);
 }
 
 at::Tensor LinkModel::loss(const Parameters& parameters,
                            const std::shared_ptr<const MessagePlan>& messages,
                            const PairBatch& batch, const Noise& noise) const {
-  const Decodable near = decodable(encode(parameters, messages, noise), batch);
-  return decoder_->loss(parameters, near.layers, near.batch, noise);
+  return decodedLoss(parameters, encode(parameters, messages, noise), batch, noise);
 }
 
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
@@ -94,8 +151,7 @@ at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters&
                                  PairBatch batch, const Noise& noise) const {
   const LayerOutputs layers = encode(parameters, messages, noise);
   batch.choice = selector_->choose(selector, layers, batch.pairs);
-  const Decodable near = decodable(layers, batch);
-  return decoder_->loss(parameters, near.layers, near.batch, noise);
+  return decodedLoss(parameters, layers, batch, noise);
 }
 
 }  // namespace edgewise

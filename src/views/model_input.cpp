@@ -45,9 +45,10 @@ ModelInput makeModelInput(const ModelOptions& options, const NodeSide& nodes,
               NodeInputOptions{.embedding = embedding,
                                .normalise_rows = options.normalise_features,
                                .dropout = options.input_dropout,
-                               .orthogonal = options.embedding_start == "orthogonal"},
+                               .start = options.embedding_start},
               layout),
-          .text = describeInput(features, embedding)};
+          .text = describeInput(features, embedding),
+          .embedding = embedding};
 }
 
 }  // namespace edgewise::detail

@@ -13,7 +13,7 @@ PairBatch PairBatch::make(std::span<const Edge> positive, std::span<const Edge> 
   const auto links = static_cast<std::int64_t>(positive.size());
   at::Tensor labels = at::zeros({static_cast<std::int64_t>(all.size())}, at::TensorOptions(type));
   labels.narrow(0, 0, links).fill_(1);
-  return {PairIndex::make(all, node_count), labels, nullptr};
+  return {PairIndex::make(all, node_count), labels, nullptr, positive.size()};
 }
 
 }  // namespace edgewise

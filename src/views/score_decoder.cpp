@@ -24,34 +24,49 @@ class ScoreDecoder final : public Decoder {
         depth_(context.depth),
         symmetric_(context.symmetric),
         concatenate_(context.predictor.concatenates()),
+        dot_(context.predictor.kind == "dot"),
+        loss_(context.loss),
         views_(allViews(context.depth)) {
+    const auto depthOf = [&](std::uint32_t layer) {
+      return static_cast<int>(layer) + context.first_hops;
+    };
     for (const LayerPair& view : views_) {
       if (symmetric_ && view.source > view.target) {
         continue;
       }
       heads_.push_back(
           {.view = view,
-           .predictor = Predictor(fmt::format("predictor.{}_{}", view.source + 1, view.target + 1),
-                                  context.predictor, context.width, context.dropout, layout)});
+           .predictor =
+               Predictor(fmt::format("predictor.{}_{}", depthOf(view.source), depthOf(view.target)),
+                         context.predictor, context.width, context.dropout, layout)});
     }
   }
 
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    return bothLosses(scores, together(scores, batch.choice), batch.labels);
+    return bothLosses(scores, together(scores, batch.choice), batch);
   }
   [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
                                        const PairBatch& batch, const ViewMixture& views,
                                        const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    return bothLosses(scores, columnSum(at::stack(scores, 0) * views.shares), batch.labels);
+    return bothLosses(scores, columnSum(at::stack(scores, 0) * views.shares), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   const ViewChoice& choice) const override {
     return together(scoreViews(parameters, layers, pairs, Noise()), choice);
+  }
+  // The mean of all products of layers is the product of their means.
+  [[nodiscard]] std::optional<ScoreFactors> factors(const Parameters&,
+                                                    const LayerOutputs& layers) const override {
+    if (!dot_ || chooses_) {
+      return std::nullopt;
+    }
+    const at::Tensor centre = mean(layers);
+    return ScoreFactors{centre, centre};
   }
   [[nodiscard]] bool choosesViews() const override { return chooses_; }
   [[nodiscard]] std::vector<at::Tensor> logitsByView(
@@ -87,16 +102,16 @@ class ScoreDecoder final : public Decoder {
 
   // Each view's own loss and that of all together, by their shares.
   [[nodiscard]] at::Tensor bothLosses(std::span<const at::Tensor> scores,
-                                      const at::Tensor& together, const at::Tensor& labels) const {
+                                      const at::Tensor& together, const PairBatch& batch) const {
     at::Tensor each;
     for (std::size_t i = 0; i < scores.size() && view_loss_ > 0; ++i) {
-      const at::Tensor one = binaryCrossEntropy(scores[i], labels);
+      const at::Tensor one = pairLoss(loss_, scores[i], batch);
       each = i == 0 ? one : each + one;
     }
     if (view_loss_ == 1) {
       return each / static_cast<double>(scores.size());
     }
-    const at::Tensor all = binaryCrossEntropy(together, labels);
+    const at::Tensor all = pairLoss(loss_, together, batch);
     if (!each.defined()) {
       return all;
     }
@@ -165,6 +180,8 @@ class ScoreDecoder final : public Decoder {
   std::size_t depth_;
   bool symmetric_;
   bool concatenate_;
+  bool dot_;
+  LossOptions loss_;
   std::vector<LayerPair> views_;
   std::vector<Head> heads_;
 };

@@ -1,8 +1,8 @@
+#include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
 
-#include "edgewise/ops/rowwise.h"
 #include "views/pair_representation.h"
 #include "views/view_decoders.h"
 
@@ -16,12 +16,14 @@ class SingleViewDecoder final : public Decoder {
   SingleViewDecoder(LayerPair view, const DecoderContext& context, ParameterLayout& layout)
       : concatenate_(context.predictor.concatenates()),
         both_ways_(context.symmetric && (concatenate_ || view.source != view.target)),
+        dot_(context.predictor.kind == "dot"),
+        loss_(context.loss),
         views_{view},
         predictor_("predictor", context.predictor, context.width, context.dropout, layout) {}
 
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
-    return binaryCrossEntropy(score(parameters, layers, batch.pairs, noise), batch.labels);
+    return pairLoss(loss_, score(parameters, layers, batch.pairs, noise), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
@@ -41,6 +43,18 @@ class SingleViewDecoder final : public Decoder {
       terms.back().views = {{{view.target, view.source}, 1}};
     }
     return terms;
+  }
+  [[nodiscard]] std::optional<ScoreFactors> factors(const Parameters&,
+                                                    const LayerOutputs& layers) const override {
+    if (!dot_) {
+      return std::nullopt;
+    }
+    const at::Tensor& source = layers[views_[0].source];
+    const at::Tensor& target = layers[views_[0].target];
+    if (!both_ways_) {
+      return ScoreFactors{source, target};
+    }
+    return ScoreFactors{at::cat({source, target}, 1) / 2, at::cat({target, source}, 1)};
   }
   [[nodiscard]] std::size_t depth() const override {
     return std::max(views_[0].source, views_[0].target) + std::size_t{1};
@@ -63,6 +77,8 @@ class SingleViewDecoder final : public Decoder {
 
   bool concatenate_;
   bool both_ways_;
+  bool dot_;
+  LossOptions loss_;
   std::vector<LayerPair> views_;
   Predictor predictor_;
 };

@@ -122,5 +122,27 @@ TEST(SizedGraph, RefusesSizesThatNoGraphHas) {
       "9 feature entries");
 }
 
+TEST(SizedGraph, HasUsersAndItemsWhereAskedTo) {
+  const SizedGraphOptions options{.name = "shop", .nodes = 300, .edges = 4000, .users = 100};
+  const Dataset dataset = makeSizedGraph(options);
+  ASSERT_TRUE(dataset.bipartite.has_value());
+  EXPECT_EQ(*dataset.bipartite, (BipartiteShape{.users = 100, .items = 200}));
+  EXPECT_EQ(dataset.edges.size(), 4000U);
+  EXPECT_EQ(dataset.notes.duplicates, 0U);
+  for (const Edge& edge : dataset.edges.edges) {
+    EXPECT_LT(index(edge.src), 100U);
+    EXPECT_GE(index(edge.dst), 100U);
+  }
+  // All there is room for, and no more.
+  EXPECT_EQ(makeSizedGraph({.nodes = 7, .edges = 12, .users = 3}).edges.size(), 12U);
+  expectFailure<ConfigError>([] { (void)makeSizedGraph({.nodes = 7, .edges = 13, .users = 3}); },
+                             "1 to 12");
+  expectFailure<ConfigError>([] { (void)makeSizedGraph({.nodes = 7, .edges = 1, .users = 7}); },
+                             "1 to 0");
+  const SizedGraphOptions& gowalla = findSizes("gowalla");
+  EXPECT_EQ(gowalla.users, 29'858U);
+  EXPECT_EQ(gowalla.nodes - gowalla.users, 40'981U);
+}
+
 }  // namespace
 }  // namespace edgewise

@@ -6,6 +6,7 @@
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "support/devices.h"
+#include "support/shops.h"
 #include "support/test_support.h"
 #include "training/device_batches.h"
 
@@ -56,6 +57,32 @@ std::vector<ModelCase> modelCases() {
        {"selector.apply=joint", "selector.mix=score", "selector.order=first", "selector.warmup=1",
         "selector.tau_start=2", "selector.tau=0.5"}},
       {"SearchConcat", "gae", "ps2", {"model.predictor=concat"}},
+      {"LightGcnBpr",
+       "lightgcn",
+       "none",
+       {"model.predictor=dot", "training.loss=bpr", "training.embedding_l2=0.001"}},
+      {"LightGcnSoftmax",
+       "lightgcn",
+       "none",
+       {"model.predictor=dot", "training.loss=softmax", "training.negatives=5",
+        "training.embedding_l2=0.001", "training.loss_tau=0.2", "model.unit_length=always",
+        "model.layer_weights=0.5,0.3,0.2", "training.mask_targets=true"}},
+      {"NgcfBpr",
+       "ngcf",
+       "none",
+       {"model.predictor=dot", "training.loss=bpr", "model.normalise_layers=true",
+        "model.dropout=0.2"}},
+      {"NgcfJk", "ngcf", "jk", {"training.loss=bpr", "model.depth_zero=true"}},
+      {"LightGcnRandom", "lightgcn", "rs", {"training.loss=bpr", "model.depth_zero=true"}},
+      {"LightGcnSearch",
+       "lightgcn",
+       "ps2",
+       {"training.loss=bpr", "model.depth_zero=true", "training.embedding_l2=0.001"}},
+      {"NgcfSearchJoint",
+       "ngcf",
+       "ps2",
+       {"training.loss=softmax", "training.negatives=3", "selector.apply=joint",
+        "selector.holdout=rotate", "selector.order=first"}},
   };
 }
 
@@ -68,8 +95,10 @@ struct Problem {
     PlantedOptions planted;
     planted.nodes = 240;
     planted.communities = 4;
-    dataset = makePlanted(planted);
-    split = splitLinks(dataset, SplitOptions(), NegativeSettings(), 1);
+    dataset = isRecommender(one.model) ? testing::makeShop() : makePlanted(planted);
+    NegativeSettings negatives;
+    negatives.per_positive = 0;
+    split = splitLinks(dataset, SplitOptions(), negatives, 1);
     options.model = one.model;
     options.network.selector.kind = one.selector;
     OptionSet set = options.bind();
@@ -89,6 +118,7 @@ struct Problem {
             .seed = static_cast<std::uint64_t>(options.seed),
             .edge_weights = true,
             .metrics = parseMetrics("auc"),
+            .same_source = negativesKeepSource(options, dataset),
             .device = device};
   }
 };
@@ -259,7 +289,7 @@ TEST(DeviceSampler, FindsAllPairsWhereFewDrawsFit) {
   const at::Device device = testing::deviceUnderTest();
   DeviceSampler sampler(known, space, device);
   const at::Tensor ends = at::zeros({500, 2}, at::TensorOptions(at::kInt).device(device));
-  sampler.draw(CounterRng(1, "test"), ends);
+  sampler.draw(CounterRng(1, "test"), at::Tensor(), ends);
   for (const Edge& pair : edgesIn(ends)) {
     EXPECT_LT(index(pair.src), index(pair.dst));
     EXPECT_EQ((index(pair.src) + index(pair.dst)) % 4, 0U);
@@ -281,6 +311,22 @@ TEST(DeviceBatches, AreThoseOfTheHost) {
       EXPECT_EQ(edgesIn(got.positive()), want.positive);
       EXPECT_EQ(edgesIn(got.negative()), want.negative);
     }
+  }
+}
+
+TEST(DeviceBatches, AreThoseOfTheHostWhereNegativesKeepTheUser) {
+  EDGEWISE_NEEDS_DEVICE();
+  const Problem problem(ModelCase{"LightGcn", "lightgcn"});
+  const BatchStream stream(problem.dataset, problem.split.training,
+                           {.batch_size = 100, .negatives_per_positive = 5, .same_source = true},
+                           9);
+  const ImitatedDevice imitated;
+  detail::DeviceBatches batches(stream, testing::deviceUnderTest());
+  for (std::size_t number = 0; number < stream.batchesPerEpoch(); ++number) {
+    batches.fill(2, number);
+    const EdgeBatch want = stream.batchOf(2, number);
+    EXPECT_EQ(edgesIn(batches.memoryFor(number).positive()), want.positive);
+    EXPECT_EQ(edgesIn(batches.memoryFor(number).negative()), want.negative);
   }
 }
 

@@ -78,16 +78,37 @@ TEST(EvaluateFullRanking, MasksWhatIsKnownAndRanksTheRest) {
       6, {{{0, 2}, 9}, {{0, 3}, 5}, {{0, 4}, 7}, {{1, 4}, 3}, {{1, 2}, 2}, {{1, 5}, 1}});
   const MessageEdges known{.table = {.edges = {makeEdge(0, 2)}}};
   const EdgeTable relevant{.edges = {makeEdge(0, 3), makeEdge(1, 4), makeEdge(1, 5)}};
-  const MetricSet metrics = evaluateFullRanking(scorer, dataset, known, relevant,
-                                                parseMetrics("recall@1,recall@2,hit@1"));
+  const MetricSet metrics = evaluateFullRanking(
+      scorer, dataset, known, relevant, {.requests = parseMetrics("recall@1,recall@2,hit@1")});
   // User 0: item 4 before item 3 (item 2 is masked). User 1: item 4, item 2, item 5.
   EXPECT_DOUBLE_EQ(metrics.at("recall@1"), (0.0 + 0.5) / 2);
   EXPECT_DOUBLE_EQ(metrics.at("recall@2"), (1.0 + 0.5) / 2);
   EXPECT_DOUBLE_EQ(metrics.at("hit@1"), 0.5);
-  const MetricSet unmasked =
-      evaluateFullRanking(scorer, dataset, MessageEdges{}, relevant, parseMetrics("recall@2"));
+  const MetricSet unmasked = evaluateFullRanking(scorer, dataset, MessageEdges{}, relevant,
+                                                 {.requests = parseMetrics("recall@2")});
   EXPECT_DOUBLE_EQ(unmasked.at("recall@2"), (0.0 + 0.5) / 2)
       << "item 2 takes a place when unmasked";
+}
+
+TEST(EvaluateFullRanking, RanksAsManyUsersAsAskedForOrWithinReach) {
+  class SlowScorer final : public LinkScorer {
+   public:
+    [[nodiscard]] std::vector<double> score(std::span<const Edge>, ProgressSink&) const override {
+      return {};
+    }
+    void scoreSources(std::span<const NodeId>, std::span<double>, ProgressSink&) const override {}
+    [[nodiscard]] std::uint64_t pairsWithinReach() const override { return 1000; }
+  };
+  const SlowScorer slow;
+  const HandScorer quick(6, {});
+  const auto users = [](std::int64_t asked) { return FullRankingRequest{{}, asked}; };
+  EXPECT_EQ(usersToRank(users(0), slow, 50, 100), 50U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 50, 100), 10U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 5, 100), 5U);
+  EXPECT_EQ(usersToRank(users(-1), slow, 50, 5000), 1U);
+  EXPECT_EQ(usersToRank(users(-1), quick, 50, 100), 50U);
+  EXPECT_EQ(usersToRank(users(7), quick, 50, 100), 7U);
+  EXPECT_EQ(usersToRank(users(70), quick, 50, 100), 50U);
 }
 
 TEST(EvaluateFullRanking, NeedsItems) {
@@ -97,7 +118,7 @@ TEST(EvaluateFullRanking, NeedsItems) {
   expectFailure<ConfigError>(
       [&] {
         (void)evaluateFullRanking(scorer, dataset, MessageEdges{}, EdgeTable{},
-                                  parseMetrics("recall@2"));
+                                  {.requests = parseMetrics("recall@2")});
       },
       "not bipartite");
 }

@@ -64,10 +64,12 @@ TEST(LightGcn, EqualsTheGoldenLayersAndTheirMean) {
   for (const json& golden : cases) {
     const EdgeCase graph = graphOf(golden);
     const auto layers = static_cast<std::int64_t>(golden["lightgcn_layers"].size());
-    const Built built(
-        "lightgcn",
-        {.layers = layers - 1, .hidden = tensorOf(golden["embedding"]).size(1), .depth_zero = true},
-        graph.nodes);
+    const Built built("lightgcn",
+                      {.layers = layers - 1,
+                       .hidden = tensorOf(golden["embedding"]).size(1),
+                       .depth_zero = true,
+                       .readout = "none"},
+                      graph.nodes);
     EXPECT_EQ(built.encoder->firstHops(), 0);
     Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
     fill(parameters, built.layout, "input.embedding", tensorOf(golden["embedding"]));
@@ -84,6 +86,23 @@ TEST(LightGcn, EqualsTheGoldenLayersAndTheirMean) {
   }
 }
 
+TEST(LightGcn, ReadsOutTheGoldenMean) {
+  for (const json& golden : goldenRecommenders()) {
+    const EdgeCase graph = graphOf(golden);
+    const auto layers = static_cast<std::int64_t>(golden["lightgcn_layers"].size()) - 1;
+    const Built built("lightgcn",
+                      {.layers = layers, .hidden = tensorOf(golden["embedding"]).size(1)},
+                      graph.nodes);
+    EXPECT_EQ(built.encoder->depth(), 1U);
+    EXPECT_EQ(built.encoder->firstHops(), layers);
+    Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
+    fill(parameters, built.layout, "input.embedding", tensorOf(golden["embedding"]));
+    const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
+    expectGolden(built.encoder->encode(parameters, plan, Noise(), 1)[0],
+                 tensorOf(golden["lightgcn_mean"]));
+  }
+}
+
 TEST(Ngcf, EqualsTheGoldenLayers) {
   for (const json& golden : goldenRecommenders()) {
     const json& ngcf = golden["ngcf"];
@@ -94,7 +113,8 @@ TEST(Ngcf, EqualsTheGoldenLayers) {
                       {.layers = static_cast<std::int64_t>(count),
                        .hidden = embedding.size(1),
                        .dropout = 0,
-                       .depth_zero = true},
+                       .depth_zero = true,
+                       .readout = "none"},
                       graph.nodes);
     Parameters parameters = Parameters::initial(built.layout, 0, at::kDouble);
     fill(parameters, built.layout, "input.embedding", embedding);
@@ -123,8 +143,9 @@ TEST(Recommenders, EqualDenseComputationsWithTheirDerivatives) {
                        .edges = {makeEdge(0, 4), makeEdge(0, 5), makeEdge(1, 4), makeEdge(1, 6)}};
   const at::Tensor adjacency = denseOperator(denseAdjacency(graph), Norm::kSymmetricOpen);
   for (const bool light : {true, false}) {
-    const Built built(light ? "lightgcn" : "ngcf",
-                      {.layers = 2, .hidden = 3, .dropout = 0, .normalise_layers = !light}, 7);
+    const Built built(
+        light ? "lightgcn" : "ngcf",
+        {.layers = 2, .hidden = 3, .dropout = 0, .normalise_layers = !light, .readout = "none"}, 7);
     const NamedParameters parameters(built.layout, 5);
     const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
     const auto dense = [&](const Tensors&) {
@@ -151,6 +172,60 @@ TEST(Recommenders, EqualDenseComputationsWithTheirDerivatives) {
           return built.encoder->encode(parameters.values(), plan, Noise(), 2);
         },
         dense, parameters.leaves());
+  }
+}
+
+// What stands for a node is its layers' weighted sum, or all of them side by side, with first and
+// second derivatives.
+TEST(Recommenders, ReadOutTheirLayers) {
+  const EdgeCase graph{.nodes = 7,
+                       .edges = {makeEdge(0, 4), makeEdge(0, 5), makeEdge(1, 4), makeEdge(1, 6)}};
+  struct Case {
+    std::string kind;
+    std::string weights;
+    std::vector<double> expected;
+  };
+  const std::vector<Case> cases = {{"lightgcn", "equal", {1. / 3, 1. / 3, 1. / 3}},
+                                   {"lightgcn", "0.5, 0.2,0.3", {0.5, 0.2, 0.3}},
+                                   {"lightgcn", "0,1,0", {0, 1, 0}},
+                                   {"lightgcn", "1,0,0", {1, 0, 0}},
+                                   {"ngcf", "equal", {}}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.kind + " " + each.weights);
+    EncoderOptions options{.layers = 2, .hidden = 3, .dropout = 0};
+    options.layer_weights = each.weights;
+    const Built whole(each.kind, options, 7);
+    options.readout = "none";
+    options.depth_zero = true;
+    const Built apart(each.kind, options, 7);
+    const NamedParameters parameters(whole.layout, 5);
+    const auto plan = MessagePlan::make(graph.graph(), whole.encoder->norm());
+    const bool light = each.kind == "lightgcn";
+    EXPECT_EQ(whole.encoder->width(), light ? 3 : 9);
+    EXPECT_EQ(whole.encoder->firstHops(), 2);
+    expectSameDerivatives(
+        [&](const Tensors&) {
+          return whole.encoder->encode(parameters.values(), plan, Noise(), 1);
+        },
+        [&](const Tensors&) {
+          const LayerOutputs layers = apart.encoder->encode(parameters.values(), plan, Noise(), 3);
+          if (!light) {
+            return Tensors{at::cat(layers, 1)};
+          }
+          return Tensors{each.expected[0] * layers[0] + each.expected[1] * layers[1] +
+                         each.expected[2] * layers[2]};
+        },
+        parameters.leaves());
+  }
+}
+
+TEST(Recommenders, RefuseWeightsThatDoNotFitTheirLayers) {
+  EncoderOptions options{.layers = 2, .hidden = 3};
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"1,2", "2 weights"}, {"0,0,0", "all of them 0"}, {"1,x,2", "'x' is not a number"}};
+  for (const auto& [text, problem] : cases) {
+    options.layer_weights = text;
+    expectFailure<ConfigError>([&] { (void)options.layerWeights(); }, problem);
   }
 }
 

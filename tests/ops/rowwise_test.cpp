@@ -302,5 +302,29 @@ TEST(Gradients, StayOffWithinAScopeWithoutThem) {
   EXPECT_TRUE(rowSum(x).requires_grad());
 }
 
+TEST(Rowwise, SoftmaxAndItsLogarithmEqualTorchsWithTheirDerivatives) {
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 4}, Shape{300, 65}}) {
+    const Tensors x = {randomLeaf(shape, 6)};
+    expectSameDerivatives([](const Tensors& in) { return Tensors{rowSoftmax(in[0])}; },
+                          [](const Tensors& in) { return Tensors{at::softmax(in[0], 1)}; }, x);
+    expectSameDerivatives([](const Tensors& in) { return Tensors{rowLogSumExp(in[0])}; },
+                          [](const Tensors& in) { return Tensors{at::logsumexp(in[0], 1)}; }, x);
+  }
+}
+
+TEST(Rowwise, UnitRowsHaveLengthOneAndZerosStay) {
+  at::Tensor x = randomTensor({40, 6}, 8);
+  x[7].zero_();
+  const Tensors leaf = {x.clone().set_requires_grad(true)};
+  const at::Tensor unit = unitRows(leaf[0]);
+  const at::Tensor lengths = unit.norm(2, 1);
+  EXPECT_EQ(lengths[7].item<double>(), 0);
+  EXPECT_NEAR(lengths.sum().item<double>(), 39, 1e-12);
+  const at::Tensor slope = gradients((unit * randomTensor({40, 6}, 9)).sum(), leaf)[0];
+  EXPECT_TRUE(at::isfinite(slope).all().item<bool>());
+  // Along itself a row does not change its direction.
+  EXPECT_NEAR((slope * x).sum(1).abs().max().item<double>(), 0, 1e-12);
+}
+
 }  // namespace
 }  // namespace edgewise

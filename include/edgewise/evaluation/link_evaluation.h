@@ -2,16 +2,32 @@
 // negatives means.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
 #include "edgewise/evaluation/metric_set.h"
+#include "edgewise/evaluation/score_span.h"
 #include "edgewise/graph/types.h"
 #include "edgewise/util/progress.h"
 
 namespace edgewise {
+
+// Nodes first .. first + count - 1.
+struct NodeRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+// Memory for scores, used again from block to block.
+struct ScoreMemory {
+  std::vector<float> floats;
+  std::vector<double> doubles;
+};
 
 // Whatever can score pairs of nodes: a heuristic, a trained model.
 class LinkScorer {
@@ -29,6 +45,15 @@ class LinkScorer {
   // out[i * node_count + v] = score(sources[i], v).
   virtual void scoreSources(std::span<const NodeId> sources, std::span<double> out,
                             ProgressSink& progress) const = 0;
+  // Scores of every source with every target, [sources, targets.count] row by row, in `memory`. By
+  // scoreSources, unless a scorer knows a quicker way.
+  [[nodiscard]] virtual ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
+                                             std::size_t node_count, ScoreMemory& memory) const;
+  // About how many pairs can be scored in a minute or so: what a full ranking that nobody asked to
+  // be complete keeps to.
+  [[nodiscard]] virtual std::uint64_t pairsWithinReach() const {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
 };
 
 // Scores positives and frozen negatives. A shared pool gives auc, ap, hits@K and mrr; candidates of
@@ -45,11 +70,24 @@ class LinkScorer {
                                        std::size_t per_positive,
                                        std::span<const MetricRequest> requests);
 
-// Full ranking on bipartite data: every user with relevant items against all items not in `known`.
-// Gives recall@K, precision@K, hit@K and ndcg@K, a block of users at a time.
+// What a full ranking is asked for.
+struct FullRankingRequest {
+  // recall@K, precision@K, hit@K and ndcg@K.
+  std::vector<MetricRequest> requests;
+  // Users that are ranked, drawn at random where there are more; 0: all of them, -1: all, or as
+  // many as are within the scorer's reach.
+  std::int64_t users = 0;
+};
+
+// How many of `users` users a ranking of `items` items takes by this request.
+[[nodiscard]] std::size_t usersToRank(const FullRankingRequest& request, const LinkScorer& scorer,
+                                      std::size_t users, std::size_t items);
+
+// Full ranking on bipartite data: every user with relevant items against all items not in `known`,
+// a block of users at a time.
 [[nodiscard]] MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
                                             const MessageEdges& known, const EdgeTable& relevant,
-                                            std::span<const MetricRequest> requests,
+                                            const FullRankingRequest& request,
                                             ProgressSink& progress = silentProgress());
 
 }  // namespace edgewise

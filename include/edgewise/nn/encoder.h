@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "edgewise/nn/node_input.h"
@@ -33,8 +34,17 @@ struct EncoderOptions {
   // Of recommenders.
   bool depth_zero = false;
   bool normalise_layers = false;
+  std::string readout = "auto";
+  std::string layer_weights = "equal";
   void bind(OptionSet& set);
+  // Of each layer from 0 to `layers` in a weighted sum of them. Throws ConfigError for anything but
+  // "equal" or as many numbers, not all of them 0.
+  [[nodiscard]] std::vector<double> layerWeights() const;
 };
+
+// Whether an encoder of this name is one of recommenders, which learn an embedding of every node as
+// wide as their layers and look at no features.
+[[nodiscard]] bool isRecommender(std::string_view kind);
 
 class Encoder {
  public:
@@ -61,7 +71,9 @@ class Encoder {
 };
 
 // "gae" (graph convolutions, Kipf and Welling), "sage" (GraphSAGE with means), "lightgcn" or
-// "ngcf". Throws ConfigError for another name.
+// "ngcf". The latter two give one output that stands for all their layers, 0 included (a weighted
+// sum of lightgcn's, ngcf's side by side), or with options.readout "none" the layers themselves.
+// Throws ConfigError for another name or options that do not fit.
 [[nodiscard]] std::unique_ptr<Encoder> makeEncoder(const std::string& kind,
                                                    const EncoderOptions& options,
                                                    std::shared_ptr<const NodeInput> input,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "edgewise/data/feature_matrix.h"
@@ -24,8 +25,8 @@ struct NodeInputOptions {
   bool normalise_rows = false;
   // Share of the inputs that dropout takes.
   double dropout = 0;
-  // Whether embeddings start at right angles to each other.
-  bool orthogonal = false;
+  // How the embedding starts: "glorot", "normal" (deviation 0.1) or "orthogonal" (at right angles).
+  std::string start = "glorot";
 };
 
 // The input of one forward pass, dropout applied.
@@ -54,6 +55,10 @@ class NodeInput {
   [[nodiscard]] std::size_t nodeCount() const { return nodes_; }
   // Whether nodes bring an embedding and nothing else.
   [[nodiscard]] bool isEmbedding() const { return feature_width_ == 0; }
+  // The embedding as it is learned, [nodes, embedding]; undefined where there is none.
+  [[nodiscard]] at::Tensor embedding(const Parameters& parameters) const {
+    return embedding_ ? parameters[*embedding_] : at::Tensor();
+  }
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
   // On a device the input aggregated over these messages, where it is the same at every step:
   // features and nothing else, no wider than kWidestHeard, no dropout, nothing masked. It is then

@@ -18,6 +18,8 @@ class Noise {
   Noise(std::uint64_t seed, const std::uint64_t* step_on_device)
       : active_(true), seed_(seed), step_on_device_(step_on_device) {}
 
+  // Whether this is a pass of training.
+  [[nodiscard]] bool active() const { return active_; }
   // The mask of one place of the model ("encoder.1"); the same place and step give the same mask.
   [[nodiscard]] DropoutMask mask(const std::string& place, double rate) const {
     if (!active_ || rate <= 0) {

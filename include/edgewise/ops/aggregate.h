@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <span>
 
 #include "edgewise/ops/message_plan.h"
 
@@ -15,6 +16,12 @@ namespace edgewise {
 // type or device.
 [[nodiscard]] at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan,
                                    const at::Tensor& x);
+
+// The sum over k of weights[k] times what k aggregations make of x [nodes, width], in as many
+// passes over the messages as the deepest takes and no more memory. Differentiable any number of
+// times.
+[[nodiscard]] at::Tensor propagate(const std::shared_ptr<const MessagePlan>& plan,
+                                   const at::Tensor& x, std::span<const double> weights);
 
 // aggregate(plan, x) + bias [width] on every row, + a matrix [nodes, width] where it is defined.
 [[nodiscard]] at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan,

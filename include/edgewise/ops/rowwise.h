@@ -19,6 +19,12 @@ namespace edgewise {
 [[nodiscard]] at::Tensor expandColumns(const at::Tensor& column, std::int64_t columns);
 // x [rows, columns] + bias [columns] on every row.
 [[nodiscard]] at::Tensor addBias(const at::Tensor& x, const at::Tensor& bias);
+// [rows, columns] -> the same: each row's exponentials as shares of their sum.
+[[nodiscard]] at::Tensor rowSoftmax(const at::Tensor& x);
+// [rows, columns] -> [rows]: the logarithm of the sum of each row's exponentials.
+[[nodiscard]] at::Tensor rowLogSumExp(const at::Tensor& x);
+// [rows, columns] -> the same: each row scaled to length 1; rows of zeros stay.
+[[nodiscard]] at::Tensor unitRows(const at::Tensor& x);
 // Any shape -> one number [].
 [[nodiscard]] at::Tensor totalSum(const at::Tensor& x);
 

@@ -14,6 +14,7 @@
 #include "edgewise/ops/device_sampler.h"
 #include "edgewise/sampling/edge_set.h"
 #include "edgewise/sampling/negative_sampler.h"
+#include "edgewise/sampling/target_sampler.h"
 
 namespace edgewise {
 
@@ -27,6 +28,8 @@ struct EdgeBatch {
 struct BatchOptions {
   std::size_t batch_size = 1024;
   std::size_t negatives_per_positive = 1;
+  // Negatives keep the source of their positive and follow in its order; else they are any pairs.
+  bool same_source = false;
   // A batch's edges do not carry messages in its step. Then batches hold a third of all edges at
   // most, so that small graphs keep messages to learn from.
   bool hidden = false;
@@ -37,6 +40,7 @@ struct BatchOptions {
 class BatchStream {
  public:
   // Negatives avoid every edge training knows and no other: held-out edges are not looked at.
+  // Throws DataError for a supervised source that knows every target where negatives keep it.
   BatchStream(const Dataset& dataset, const TrainingEdges& training, const BatchOptions& options,
               std::uint64_t seed);
 
@@ -54,6 +58,10 @@ class BatchStream {
   [[nodiscard]] CounterRng negativeNumbers(std::uint64_t epoch, std::size_t number) const;
   // What negatives are drawn from; none where they are so rare that they are listed.
   [[nodiscard]] std::optional<DrawSpace> drawSpace() const;
+  // What they are drawn by where they keep their positive's source; else null.
+  [[nodiscard]] const TargetSampler* targetSampler() const {
+    return targets_ ? &*targets_ : nullptr;
+  }
   // Sets the order of an epoch; batches come from it until the next call.
   void beginEpoch(std::uint64_t epoch);
   [[nodiscard]] EdgeBatch batch(std::size_t number) const;
@@ -70,6 +78,7 @@ class BatchStream {
   CandidateNodes candidates_;
   EdgeSet known_;
   NegativeSampler sampler_;
+  std::optional<TargetSampler> targets_;
   std::uint64_t epoch_ = 0;
   std::vector<std::uint32_t> order_;
 };

@@ -28,6 +28,8 @@ class Learner {
   // Makes the state what all steps so far have left, where a device has run ahead.
   virtual void settle(TrainingState& /*state*/) {}
   [[nodiscard]] virtual MetricSet validated(const TrainingState& state) const = 0;
+  // Whether there is anything to validate by; else the last epoch is the one that is kept.
+  [[nodiscard]] virtual bool validates() const { return true; }
   // Whether what was learned in this epoch (counted from 1) is something to keep yet.
   [[nodiscard]] virtual bool worthKeeping(std::int64_t /*epoch*/) const { return true; }
 };
@@ -59,6 +61,8 @@ class EpochLoop {
   void trainEpoch(TrainingState& state, const SaveState& save, ProgressTask& task);
   void settle(TrainingState& state) const;
   void closeEpoch(TrainingState& state, ProgressTask& task) const;
+  [[nodiscard]] CurvePoint pointOf(const TrainingState& state, double loss, double norm) const;
+  void closeUnvalidated(TrainingState& state, double loss, double norm, ProgressTask& task) const;
   void keepBest(TrainingState& state, double value, std::int64_t epoch) const;
 
   Learner& learner_;

@@ -10,6 +10,7 @@
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
+#include "edgewise/evaluation/link_evaluation.h"
 #include "edgewise/evaluation/metric_set.h"
 #include "edgewise/training/batch_stream.h"
 #include "edgewise/training/epoch_loop.h"
@@ -33,7 +34,12 @@ struct TrainerSetup {
   std::uint64_t seed = 0;
   bool edge_weights = true;
   // Reported on validation edges at every evaluation; the first, or options.select_by, decides.
+  // None: every epoch is trained and nothing validated.
   std::vector<MetricRequest> metrics;
+  // Of full rankings, which options.select_by may name too; they are made where it does.
+  FullRankingRequest full = {};
+  // Negatives keep their positive's source.
+  bool same_source = false;
   // Where the model's decoder needs choices.
   std::shared_ptr<const ViewChooser> chooser = nullptr;
   at::Device device = at::kCPU;
@@ -42,7 +48,13 @@ struct TrainerSetup {
 // The metric by whose validation the best epoch is kept. Throws ConfigError for one that is not
 // reported.
 [[nodiscard]] std::string decidingMetric(const TrainingOptions& options,
-                                         std::span<const MetricRequest> metrics);
+                                         std::span<const MetricRequest> metrics,
+                                         std::span<const MetricRequest> full_metrics = {});
+
+// What validation edges say of a scorer by the setup's metrics; those of full rankings where one of
+// them decides.
+[[nodiscard]] MetricSet validateScorer(const LinkScorer& scorer, const Dataset& dataset,
+                                       const TrainingEdges& training, const TrainerSetup& setup);
 
 // One step of the model's weights down the gradient of `loss`, at `rate` and clipped by the
 // options; counts in the state. Returns the loss. Throws Error when loss or gradient are not
@@ -66,6 +78,7 @@ class LinkTrainer final : public PhaseTrainer {
   void learn(TrainingState& state) override;
   void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
+  [[nodiscard]] bool validates() const override { return !setup_.metrics.empty(); }
 
   // One step on a batch: forward, backward, update. Returns the loss. For benchmarks and `run`.
   // Its stages begin with kIndex.
@@ -83,6 +96,7 @@ class LinkTrainer final : public PhaseTrainer {
   [[nodiscard]] ViewChoice choiceOnDevice(const detail::DeviceBatch& batch) const;
 
   const LinkModel& model_;
+  const Dataset& dataset_;
   const TrainingEdges& training_;
   TrainerSetup setup_;
   BatchStream batches_;

@@ -16,6 +16,7 @@ namespace edgewise {
 // Names of the files in a run's folder.
 inline constexpr const char* kCheckpointFile = "checkpoint.safetensors";
 inline constexpr const char* kSearchFile = "search.safetensors";
+inline constexpr const char* kRefitFile = "refit.safetensors";
 inline constexpr const char* kViewsFile = "views.csv";
 inline constexpr const char* kCurvesFile = "curves.csv";
 

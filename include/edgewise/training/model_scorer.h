@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "edgewise/evaluation/link_evaluation.h"
 #include "edgewise/nn/parameters.h"
@@ -37,17 +38,27 @@ class ModelScorer final : public ViewScorer {
   void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<double> out) const;
   [[nodiscard]] const LayerOutputs& layers() const { return layers_; }
+  // By one product where the decoder's scores are products of the ends.
+  [[nodiscard]] ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
+                                     std::size_t node_count, ScoreMemory& memory) const override;
+  [[nodiscard]] std::uint64_t pairsWithinReach() const override;
   [[nodiscard]] std::vector<std::vector<double>> scoreByView(
       std::span<const Edge> pairs) const override;
   [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const override;
 
  private:
   [[nodiscard]] ViewChoice choiceFor(const std::shared_ptr<const PairIndex>& pairs) const;
+  [[nodiscard]] std::shared_ptr<const PairIndex> indexOf(std::span<const Edge> pairs) const;
+  [[nodiscard]] std::size_t pairsAtOnce() const;
+  // [sources, targets.count], where the model is.
+  [[nodiscard]] at::Tensor products(std::span<const NodeId> sources, NodeRange targets) const;
+  [[nodiscard]] at::Tensor decoded(std::span<const NodeId> sources, NodeRange targets) const;
 
   const LinkModel& model_;
   const Parameters& parameters_;
   std::unique_ptr<BoundChooser> chooser_;
   LayerOutputs layers_;
+  std::optional<ScoreFactors> factors_;
 };
 
 // The views chosen for many pairs, some at a time; null for none.
@@ -56,5 +67,8 @@ class ModelScorer final : public ViewScorer {
 
 // Adds logits [pairs], wherever they are, to a list of scores.
 void appendScores(const at::Tensor& logits, std::vector<double>& out);
+
+// How far a view looks around each end, where the first layer looks so far.
+[[nodiscard]] HopPair hopsOf(LayerPair view, int first_hops);
 
 }  // namespace edgewise

@@ -32,6 +32,8 @@ class PairModel {
   [[nodiscard]] virtual const std::string& inputText() const = 0;
   // Views reach up to so many hops.
   [[nodiscard]] virtual std::size_t depth() const = 0;
+  // How far the nearest view looks: 1, or 0 where nodes themselves are one.
+  [[nodiscard]] virtual int firstHops() const = 0;
   // The views that are scored apart, where they are (ViewScorer::scoreByView).
   [[nodiscard]] virtual std::span<const LayerPair> viewsApart() const = 0;
   // Whether every pair comes with views of its own.

@@ -33,8 +33,9 @@ struct SplitSummary {
 // How single views fare where each is scored apart, by the metric that selects.
 struct ViewMetrics {
   std::string metric;
-  // depth x depth, hops around the source slowest.
+  // depth x depth, hops around the source slowest, from `first_hops` on.
   std::size_t depth = 0;
+  int first_hops = 1;
   std::vector<double> valid;
   // The best of them, and what it alone reaches.
   HopPair best;
@@ -44,7 +45,8 @@ struct ViewMetrics {
 // Which views were chosen for the test pairs, where views are chosen by pair.
 struct ViewUse {
   std::size_t depth = 0;
-  // Shares, depth x depth, hops around the source slowest.
+  int first_hops = 1;
+  // Shares, depth x depth, hops around the source slowest, from `first_hops` on.
   std::vector<double> test_positive;
   std::vector<double> test_negative;
   // exp of the entropy of the positives' shares, (i, j) and (j, i) taken together where pairs have
@@ -64,6 +66,8 @@ struct LearningSummary {
   std::int64_t epochs = 0;
   std::int64_t best_epoch = 0;
   std::int64_t steps = 0;
+  // Epochs of a training with the validation edges that followed; 0: none did.
+  std::int64_t refit_epochs = 0;
 };
 
 struct RunMetrics {

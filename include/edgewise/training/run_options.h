@@ -24,6 +24,7 @@ namespace edgewise {
 struct EvaluationOptions {
   std::string metrics = "auto";
   std::string full_metrics = "auto";
+  std::int64_t full_users = -1;
   void bind(OptionSet& set);
 };
 
@@ -69,14 +70,19 @@ struct RunOptions {
 // The seed of the split: its own where given, else the run's.
 [[nodiscard]] std::uint64_t splitSeed(const RunOptions& options);
 
+// Whether negatives keep their positive's source: as asked for, or where users choose among items
+// and where a loss compares pairs. Throws ConfigError when such a loss is to compare pairs of
+// others.
+[[nodiscard]] bool negativesKeepSource(const RunOptions& options, const Dataset& dataset);
+
 // The metrics of a run: as asked for, or what is usual for the dataset and its negatives. Throws
 // ConfigError for names that are unknown or that such negatives cannot give.
 [[nodiscard]] std::vector<MetricRequest> resolveMetrics(const EvaluationOptions& options,
                                                         const Dataset& dataset,
                                                         const FrozenNegatives& negatives);
-// The metrics of full ranking: as asked for, or recall@20 and ndcg@20 on bipartite data; none
-// elsewhere. Throws ConfigError for one that `others` has too, or for data that has no items to
-// rank.
+// The metrics of full ranking: as asked for, or recall and ndcg at 20 and at 10 and recall@50 on
+// bipartite data, but for those among `others`; none elsewhere. Throws ConfigError for one that
+// `others` has too, or for data that has no items to rank.
 [[nodiscard]] std::vector<MetricRequest> resolveFullMetrics(const EvaluationOptions& options,
                                                             const Dataset& dataset,
                                                             std::span<const MetricRequest> others);

@@ -103,6 +103,7 @@ class SearchTrainer final : public Learner {
   }
 
   const LinkModel& model_;
+  const Dataset& dataset_;
   const TrainingEdges& training_;
   SearchSetup setup_;
   BatchStream batches_;

@@ -44,6 +44,8 @@ struct StepSizes {
   double known_layers = 0;
   [[nodiscard]] double summedLayers() const { return layers - known_layers; }
   double products_per_layer = 1;
+  // Whether layers are those of a recommender: they start from the embedding itself.
+  bool recommends = false;
 
   double features = 0;
   // Other than zero, where features are sparse; 0: they are dense.

@@ -23,9 +23,11 @@ struct ModelWeights {
   // Where a selector chooses views: the weights it looks through, and its own; else empty.
   Parameters search;
   Parameters selector;
+  // Where the model was trained anew with the validation edges: what those validated; else empty.
+  Parameters validated;
 
   [[nodiscard]] ModelWeights to(at::Device device) const {
-    return {model.to(device), search.to(device), selector.to(device)};
+    return {model.to(device), search.to(device), selector.to(device), validated.to(device)};
   }
 };
 
@@ -35,6 +37,9 @@ struct ModelOrigin {
   std::string data_hash;
   std::string split_hash;
 };
+
+// Whether (u, v) and (v, u) are different pairs: of directed data, and of users and items.
+[[nodiscard]] bool hasOrderedPairs(const Dataset& dataset);
 
 // The model that these options make for this data, where it encodes the whole graph. Throws
 // ConfigError for options that do not go together.

@@ -19,8 +19,10 @@ struct TrainingOptions {
   std::int64_t keep_after = 0;
   std::int64_t evaluate_every = 1;
   std::int64_t negatives = 1;
+  std::string negatives_of = "auto";
   bool mask_targets = true;
   std::string select_by = "auto";
+  bool refit = false;
   std::int64_t max_steps = 0;
   double checkpoint_seconds = 30;
   void bind(OptionSet& set);

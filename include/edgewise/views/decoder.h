@@ -28,6 +28,7 @@
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/pair_batch.h"
+#include "edgewise/views/pair_loss.h"
 #include "edgewise/views/selector_options.h"
 
 namespace edgewise {
@@ -53,6 +54,12 @@ struct ScoreTerm {
   std::vector<WeighedView> views;
 };
 
+// Scores that are products: that of (u, v) is sources[u] * targets[v], both [nodes, any width].
+struct ScoreFactors {
+  at::Tensor sources;
+  at::Tensor targets;
+};
+
 class Decoder {
  public:
   Decoder() = default;
@@ -73,6 +80,9 @@ class Decoder {
                                   const std::shared_ptr<const PairIndex>& pairs) const {
     return logits(parameters, layers, pairs, nullptr);
   }
+  // The same for all pairs of nodes at once, where scores are products of the ends; else nothing.
+  [[nodiscard]] virtual std::optional<ScoreFactors> factors(const Parameters& parameters,
+                                                            const LayerOutputs& layers) const;
   // Whether each pair comes with views that were chosen for it.
   [[nodiscard]] virtual bool choosesViews() const { return false; }
   // The scores of single views, one [pairs] each, where views are scored apart; else empty.
@@ -87,8 +97,8 @@ class Decoder {
   // [views]: scores whose softmax is each view's share where all pairs mix views alike; else
   // undefined.
   [[nodiscard]] virtual at::Tensor mixtureScores(const Parameters& parameters) const;
-  // The score of every pair as a sum of terms, for scoring whole tiles of pairs; empty where it is
-  // none: where views are chosen by pair, or ends stand side by side.
+  // The score of every pair as a sum of terms, for scoring whole tiles of pairs; empty where it
+  // is none: where views are chosen by pair, or ends stand side by side.
   [[nodiscard]] virtual std::vector<ScoreTerm> scoreTerms(const Parameters& parameters) const;
   // How many of the encoder's layers are looked at.
   [[nodiscard]] virtual std::size_t depth() const = 0;
@@ -104,6 +114,9 @@ struct DecoderContext {
   bool symmetric = true;
   double dropout = 0;
   PredictorOptions predictor = {};
+  LossOptions loss = {};
+  // How far the first layer looks.
+  int first_hops = 1;
 };
 
 // Throws ConfigError for an unknown name or a view deeper than the encoder.
@@ -111,9 +124,10 @@ struct DecoderContext {
                                                    const DecoderContext& context,
                                                    ParameterLayout& layout);
 
-// "fixed:2,3" -> (1, 2), counted from 0; nothing when `kind` is not a fixed view. Throws
-// ConfigError when it is one badly written.
-[[nodiscard]] std::optional<LayerPair> fixedView(const std::string& kind);
+// "fixed:2,3" -> (1, 2), counted from 0 where the first layer looks `first_hops` = 1 far; nothing
+// when `kind` is not a fixed view. Throws ConfigError when it is one badly written, or nearer
+// than the first layer.
+[[nodiscard]] std::optional<LayerPair> fixedView(const std::string& kind, int first_hops = 1);
 
 // All views (i, j) of `depth` layers, i running slowest.
 [[nodiscard]] std::vector<LayerPair> allViews(std::size_t depth);

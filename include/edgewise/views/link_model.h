@@ -19,9 +19,11 @@ struct ModelOptions {
   EncoderOptions encoder;
   PredictorOptions predictor;
   SelectorOptions selector;
+  LossOptions loss;
   std::string features = "auto";
   std::int64_t embedding = 64;
   std::string embedding_start = "glorot";
+  std::string unit_length = "never";
   bool normalise_features = false;
   double input_dropout = 0;
   bool edge_weights = true;
@@ -32,7 +34,8 @@ struct ModelOptions {
 struct NodeSide {
   const FeatureMatrix& features;
   std::size_t nodes = 0;
-  bool directed = false;
+  // Whether a pair's ends play roles of their own: edges are directed, or go from users to items.
+  bool ordered = false;
 };
 
 class LinkModel {
@@ -54,12 +57,19 @@ class LinkModel {
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const Noise& noise) const;
+  // What training minimises, []: the decoder's loss and the penalty.
   [[nodiscard]] at::Tensor loss(const Parameters& parameters,
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const PairBatch& batch, const Noise& noise) const;
+  // The same from what `encode` gave.
+  [[nodiscard]] at::Tensor decodedLoss(const Parameters& parameters, const LayerOutputs& layers,
+                                       const PairBatch& batch, const Noise& noise) const;
+  // `loss` [] and the L2 penalty on the embeddings that the batch uses, where one is asked for.
+  [[nodiscard]] at::Tensor withPenalty(const at::Tensor& loss, const Parameters& parameters,
+                                       const PairBatch& batch) const;
 
-  // The loss of the search out of what `encode` gave: every pair by the mixture of its views that
-  // the selector makes.
+  // The loss of the search out of what `encode` gave, without penalty: every pair by the mixture of
+  // its views that the selector makes.
   [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
                                       const LayerOutputs& layers, const PairBatch& batch,
                                       const Noise& noise, const MixtureOptions& mixture) const;
@@ -70,6 +80,9 @@ class LinkModel {
 
  private:
   std::size_t nodes_;
+  std::string unit_length_;
+  double embedding_l2_;
+  std::shared_ptr<const NodeInput> input_;
   ParameterLayout layout_;
   ParameterLayout selector_layout_;
   std::unique_ptr<ViewSelector> selector_;

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <memory>
 #include <span>
 
@@ -19,6 +20,8 @@ struct PairBatch {
   at::Tensor labels;
   // Where views are chosen by pair; else null.
   ViewChoice choice = nullptr;
+  // Where negatives belong to positives, those of the i-th follow those of the one before.
+  std::size_t positives = 0;
 
   static PairBatch make(std::span<const Edge> positive, std::span<const Edge> negative,
                         std::size_t node_count, at::ScalarType type = at::kFloat);

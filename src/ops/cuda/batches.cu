@@ -21,6 +21,34 @@ struct TakeEdge {
   }
 };
 
+// As TargetSampler::draw.
+struct DrawTarget {
+  TargetDraw draw;
+  const std::int32_t* positive;
+  std::size_t per_positive;
+  std::int32_t* ends;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::int32_t source = positive[2 * (i / per_positive)];
+    const std::int64_t begin = draw.known.offsets[source];
+    const std::int64_t size = draw.known.offsets[source + 1] - begin;
+    const std::uint64_t rank =
+        randomBelow(draw.key, i, draw.target_count - static_cast<std::uint64_t>(size), 0);
+    std::int64_t low = 0;
+    std::int64_t high = size;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (static_cast<std::uint64_t>(draw.known.columns[begin + middle] - middle) > rank) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    ends[2 * i] = source;
+    ends[2 * i + 1] = draw.targets[rank + static_cast<std::uint64_t>(low)];
+  }
+};
+
 struct Drawn {
   std::int32_t source;
   std::int32_t target;
@@ -105,6 +133,11 @@ struct DrawMissing {
 void takeEdges(Stream stream, const std::int32_t* supervision, const std::int32_t* order,
                std::size_t count, std::int32_t* rows, std::int32_t* ends) {
   forEach(stream, count, TakeEdge{supervision, order, rows, ends});
+}
+
+void drawTargets(Stream stream, const TargetDraw& draw, const std::int32_t* positive,
+                 std::size_t count, std::size_t per_positive, std::int32_t* ends) {
+  forEach(stream, count * per_positive, DrawTarget{draw, positive, per_positive, ends});
 }
 
 std::size_t drawBytes(std::size_t draws) {

@@ -158,6 +158,12 @@ template <class Real>
 void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
                 Real* out);
 
+// weights [nodes]: how often a node is an end of the first `positives` pairs, and `share` for each
+// time it is the target of another.
+template <class Real>
+void useWeights(Stream stream, const Pairs& pairs, std::size_t positives, Real share,
+                Real* weights);
+
 // Mixtures of views by weights [views, pairs].
 template <class Real>
 void mixedPairs(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& layers,
@@ -273,6 +279,18 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
 // ends [count, 2] and rows [count]: supervision[order[i]].
 void takeEdges(Stream stream, const std::int32_t* supervision, const std::int32_t* order,
                std::size_t count, std::int32_t* rows, std::int32_t* ends);
+
+// What targets are drawn from for a source: TargetSampler's rows.
+struct TargetDraw {
+  RandomKey key;
+  // Rows of places among `targets` by node, ascending; `weights` and `gone` are null.
+  Rows known;
+  std::size_t target_count = 0;
+  const std::int32_t* targets = nullptr;
+};
+// ends [count * per_positive, 2]: each positive's source and a target it does not know.
+void drawTargets(Stream stream, const TargetDraw& draw, const std::int32_t* positive,
+                 std::size_t count, std::size_t per_positive, std::int32_t* ends);
 
 struct PairDraw {
   RandomKey key;

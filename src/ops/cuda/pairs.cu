@@ -36,6 +36,27 @@ struct FirstPlace {
   }
 };
 
+template <class Real>
+struct UseWeight {
+  Pairs pairs;
+  std::size_t positives;
+  Real share;
+  Real* weights;
+
+  EDGEWISE_FN void operator()(std::size_t node) const {
+    Real weight = 0;
+    for (std::int32_t i = pairs.offsets[node]; i < pairs.offsets[node + 1]; ++i) {
+      const auto place = static_cast<std::size_t>(pairs.places[i]);
+      if (place / 2 < positives) {
+        weight += Real{1};
+      } else if (place % 2 == 1) {
+        weight += share;
+      }
+    }
+    weights[node] = weight;
+  }
+};
+
 template <class Real, int Width>
 struct ProductPack {
   Pairs pairs;
@@ -370,6 +391,12 @@ void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, st
 }
 
 template <class Real>
+void useWeights(Stream stream, const Pairs& pairs, std::size_t positives, Real share,
+                Real* weights) {
+  forEach(stream, pairs.nodes, UseWeight<Real>{pairs, positives, share, weights});
+}
+
+template <class Real>
 void mixedPairs(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& layers,
                 const Real* weights, std::size_t width, Real* out) {
   byPack(
@@ -416,6 +443,7 @@ void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
       const PairMatrices<const Real>&, const LayerGradients<Real>&);                               \
   template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);       \
   template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
+  template void useWeights<Real>(Stream, const Pairs&, std::size_t, Real, Real*);                  \
   template void mixedPairs<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,          \
                                  const Real*, std::size_t, Real*);                                 \
   template void mixedPairsToWeights<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&, \
