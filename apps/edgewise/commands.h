@@ -8,7 +8,7 @@
 
 #include "console.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): its name
 class App;
 }
 

@@ -20,6 +20,7 @@ std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "
 
 std::vector<std::string> commandNames(const ProgramWords& words) {
   std::vector<std::string> names;
+  names.reserve(words.commands.size());
   for (const CommandWords& command : words.commands) {
     names.push_back(command.name);
   }

@@ -187,18 +187,9 @@ class PredictCommand {
     }
     const Stopwatch watch;
     Output output(session_, arguments_.out);
-    // Views show themselves with the first predictions, so the head of the file waits for them.
-    std::optional<PredictionWriter> writer;
+    PredictionWriter writer = writerTo(output, false);
     predictor_.topOfAll(
-        request,
-        [&](std::span<const Prediction> found) {
-          if (!writer && !found.empty()) {
-            open(writer, output, found, false);
-          }
-          if (writer) {
-            writer->add(found);
-          }
-        },
+        request, [&](std::span<const Prediction> found) { writer.add(found); },
         session_.console.progress());
     finish(writer, output);
     session_.console.note(
@@ -206,35 +197,28 @@ class PredictCommand {
                     readableSeconds(watch.seconds()), readableBytes(peakMemoryBytes())));
   }
 
-  void open(std::optional<PredictionWriter>& writer, Output& output,
-            std::span<const Prediction> found, bool known) {
-    const bool json = session_.console.json || arguments_.out.ends_with(".json");
-    writer.emplace(
-        subject_.dataset,
-        PredictionFormat{.json = json,
-                         .probability = predictor_.calibration().has_value(),
-                         .views = !found.empty() && found.front().view.has_value(),
-                         .known = known},
-        [&output](std::string_view text) { output.write(text); },
-        predictorJson(stored_, predictor_));
+  [[nodiscard]] PredictionWriter writerTo(Output& output, bool known) const {
+    return {subject_.dataset,
+            {.json = session_.console.json || arguments_.out.ends_with(".json"),
+             .probability = predictor_.calibration().has_value(),
+             .views = predictor_.choosesViews(),
+             .known = known},
+            [&output](std::string_view text) { output.write(text); },
+            predictorJson(stored_, predictor_)};
   }
 
-  void finish(std::optional<PredictionWriter>& writer, Output& output) {
-    if (!writer) {
-      open(writer, output, {}, false);
-    }
-    writer->close();
+  void finish(PredictionWriter& writer, Output& output) const {
+    writer.close();
     output.commit();
     if (!arguments_.out.empty()) {
       session_.console.note("written to " + arguments_.out);
     }
   }
 
-  void writeAll(std::span<const Prediction> predictions, bool known) {
+  void writeAll(std::span<const Prediction> predictions, bool known) const {
     Output output(session_, arguments_.out);
-    std::optional<PredictionWriter> writer;
-    open(writer, output, predictions, known);
-    writer->add(predictions);
+    PredictionWriter writer = writerTo(output, known);
+    writer.add(predictions);
     finish(writer, output);
   }
 

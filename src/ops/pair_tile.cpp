@@ -144,21 +144,24 @@ class TileScorer {
   void represent(std::size_t source, std::size_t first, std::size_t count, float* z) const {
     const std::size_t width = width_;
     for (std::size_t row = first; row < first + count; ++row, z += width) {
-      for (std::size_t t = 0; t < left_.size(); ++t) {
-        const float* a = left_[t] + source * width;
-        const float* b = right_[t] + row * width;
-        if (t == 0) {
-#pragma omp simd
-          for (std::size_t k = 0; k < width; ++k) {
-            z[k] = a[k] * b[k];
-          }
-        } else {
-#pragma omp simd
-          for (std::size_t k = 0; k < width; ++k) {
-            z[k] += a[k] * b[k];
-          }
-        }
+      multiplyRow(left_[0] + source * width, right_[0] + row * width, width, z);
+      for (std::size_t t = 1; t < left_.size(); ++t) {
+        addProduct(left_[t] + source * width, right_[t] + row * width, width, z);
       }
+    }
+  }
+
+  static void multiplyRow(const float* a, const float* b, std::size_t width, float* z) {
+#pragma omp simd
+    for (std::size_t k = 0; k < width; ++k) {
+      z[k] = a[k] * b[k];
+    }
+  }
+
+  static void addProduct(const float* a, const float* b, std::size_t width, float* z) {
+#pragma omp simd
+    for (std::size_t k = 0; k < width; ++k) {
+      z[k] += a[k] * b[k];
     }
   }
 

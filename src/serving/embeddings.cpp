@@ -72,12 +72,14 @@ void writeNpz(const std::filesystem::path& path, const Dataset& dataset,
     file.add(fmt::format("layer_{}", layer + 1), shape, embeddings.layers[layer]);
   }
   std::vector<std::string> ids;
+  ids.reserve(embeddings.nodes);
   for (std::size_t node = 0; node < embeddings.nodes; ++node) {
     ids.push_back(dataset.nodeLabel(nodeAt(node)));
   }
   file.add("ids", ids);
   if (dataset.bipartite) {
     std::vector<std::string> sides;
+    sides.reserve(embeddings.nodes);
     for (std::size_t node = 0; node < embeddings.nodes; ++node) {
       sides.push_back(sideOf(dataset, node));
     }

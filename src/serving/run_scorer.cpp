@@ -26,6 +26,7 @@ class FormulaScorer final : public RunScorer {
                                           ProgressSink& progress) const override {
     return scorer_.score(pairs, progress);
   }
+  [[nodiscard]] bool choosesViews() const override { return false; }
   [[nodiscard]] std::vector<HopPair> views(std::span<const Edge>) const override { return {}; }
   void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                  std::span<double> out) const override {
@@ -95,6 +96,7 @@ class ModelRunScorer final : public RunScorer {
                                           ProgressSink& progress) const override {
     return scorer_.score(pairs, progress);
   }
+  [[nodiscard]] bool choosesViews() const override { return chooser_ != nullptr; }
   [[nodiscard]] std::vector<HopPair> views(std::span<const Edge> pairs) const override {
     const ViewChoice choice = scorer_.viewsOf(pairs);
     std::vector<HopPair> views;

@@ -300,6 +300,27 @@ TEST_F(PredictProgram, LeavesNothingHalfWritten) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
+// A search that takes seconds, interrupted as soon as it has begun its file.
+TEST_F(PredictProgram, LeavesNothingBehindWhenInterrupted) {
+  const auto run = folder_.path() / "planted";
+  const Outcome trained =
+      runProgram({"train", "--dataset", "planted", "--model", "gae", "--selector", "ps2", "--out",
+                  run.string(), "--quiet", "--set", "training.epochs=1", "selector.epochs=2",
+                  "training.max_steps=2"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto answers = folder_.path() / "answers";
+  std::filesystem::create_directory(answers);
+  testing::ProgramRun search(
+      {"predict", run.string(), "--all", "--out", (answers / "all.csv").string(), "--quiet"});
+  while (std::filesystem::is_empty(answers)) {
+    ASSERT_TRUE(search.running()) << "it ended before it began its file";
+  }
+  ::kill(search.child(), SIGINT);
+  const Outcome outcome = search.wait();
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_TRUE(std::filesystem::is_empty(answers));
+}
+
 TEST_F(PredictProgram, ReadsARunThatCannotBeWritten) {
   const auto run = train("gae", "");
   const auto guarded = [&](bool locked) {

@@ -72,6 +72,8 @@ class LinkPredictor {
 
   [[nodiscard]] const PredictionGraph& graph() const { return graph_; }
   [[nodiscard]] const std::optional<ScoreCalibration>& calibration() const { return calibration_; }
+  // Whether predictions come with views.
+  [[nodiscard]] bool choosesViews() const { return scorer_->choosesViews(); }
 
   // In the order given.
   [[nodiscard]] std::vector<Prediction> scorePairs(std::span<const Edge> pairs,

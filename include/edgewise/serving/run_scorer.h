@@ -25,6 +25,8 @@ class RunScorer {
   // One score a pair, in order.
   [[nodiscard]] virtual std::vector<double> score(
       std::span<const Edge> pairs, ProgressSink& progress = silentProgress()) const = 0;
+  // Whether each pair has views of its own.
+  [[nodiscard]] virtual bool choosesViews() const = 0;
   // The view that counts most for each pair; empty where views are not chosen by pair.
   [[nodiscard]] virtual std::vector<HopPair> views(std::span<const Edge> pairs) const = 0;
   // out[i * targets + j] = the score of (sources[i], targets[j]), but for rounding.
