@@ -121,7 +121,7 @@ void SubgraphTrainer::learn(TrainingState& state) {
     ahead_.reset();
     const auto first = static_cast<std::size_t>(state.batch);
     ahead_ = std::make_unique<detail::MadeAhead<SubgraphStep>>(
-        batches_.batchesPerEpoch() - first,
+        detail::hasCoreToSpare(!setup_.trainer.device.is_cpu()), batches_.batchesPerEpoch() - first,
         [this, first](std::size_t number) { return prepare(first + number); });
     ahead_epoch_ = state.epoch;
     ahead_batch_ = state.batch;
