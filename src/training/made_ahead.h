@@ -13,14 +13,21 @@
 
 namespace edgewise::detail {
 
+// Whether a thread of its own pays: what uses the things is a GPU, or there are cores enough. Two
+// cores are both busy with using them, and a third thread would have them wait for each other.
+[[nodiscard]] inline bool hasCoreToSpare(bool used_on_device) {
+  return used_on_device || threadCount() > 2;
+}
+
 // make(0), make(1), ... make(count - 1) in order: in the background while the one before is in use,
-// with all but one of the threads; or when asked for, where there is but one thread.
+// with all but one of the threads; or when asked for.
 template <class T>
 class MadeAhead {
  public:
-  MadeAhead(std::size_t count, std::function<T(std::size_t)> make)
+  MadeAhead(bool background, std::size_t count, std::function<T(std::size_t)> make)
       : count_(count), make_(std::move(make)) {
-    if (const int threads = threadCount(); threads > 1) {
+    if (background) {
+      const int threads = threadCount();
       stream_ = std::make_unique<Prefetch<T>>(count, [this, threads](std::size_t number) {
         setThreadCount(std::max(1, threads - 1));
         return make_(number);

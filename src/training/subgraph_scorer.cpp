@@ -80,10 +80,12 @@ void SubgraphScorer::scoreViews(ViewedPairs pairs, std::vector<double>& scores,
   }
   const std::size_t all = pairs.pairs.size();
   const std::size_t batch = sight_.batch;
-  detail::MadeAhead<SubgraphInput> inputs((all + batch - 1) / batch, [&](std::size_t number) {
-    const std::size_t begin = number * batch;
-    return cutter_->cut(pairs.part(begin, std::min(batch, all - begin)));
-  });
+  detail::MadeAhead<SubgraphInput> inputs(
+      detail::hasCoreToSpare(!parameters_.flat().device().is_cpu()), (all + batch - 1) / batch,
+      [&](std::size_t number) {
+        const std::size_t begin = number * batch;
+        return cutter_->cut(pairs.part(begin, std::min(batch, all - begin)));
+      });
   std::size_t done = 0;
   std::vector<double> some;
   while (const auto input = inputs.next()) {

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "edgewise/evaluation/link_evaluation.h"
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
+#include "training/device_learning.h"
 #include "training/made_ahead.h"
 
 namespace edgewise {
@@ -61,6 +63,9 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
         chooseSupervised(*chooser, setup_.messages, batches_.supervision(), dataset.node_count,
                          {.block = maskedBlock(training.message.table.size())});
   }
+  if (onDevice(setup_.trainer.device)) {
+    device_ = std::make_unique<detail::DeviceLearning>(batches_, setup_.trainer.device);
+  }
 }
 
 SubgraphTrainer::~SubgraphTrainer() = default;
@@ -107,13 +112,34 @@ SubgraphStep SubgraphTrainer::prepare(std::size_t number) const {
   return {.input = cutter_->cut(viewed(batch)), .labels = std::move(labels)};
 }
 
-double SubgraphTrainer::step(TrainingState& state, const SubgraphStep& batch) {
-  const TrainingOptions& options = setup_.trainer.options;
+at::Tensor SubgraphTrainer::batchLoss(const TrainingState& state, const SubgraphStep& batch) const {
   const Noise noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps));
   const at::Tensor logits = model_.network().logits(state.parameters, batch.input, noise);
-  const at::Tensor loss = binaryCrossEntropy(logits, batch.labels.to(logits.device()));
-  return descend(state, loss, options,
-                 learningRateAt(options, state.steps, plannedSteps(options, batches_)));
+  return binaryCrossEntropy(logits, batch.labels.to(logits.device()));
+}
+
+void SubgraphTrainer::step(TrainingState& state, const SubgraphStep& batch) {
+  if (device_) {
+    stepOnDevice(state, batch);
+    return;
+  }
+  const TrainingOptions& options = setup_.trainer.options;
+  std::ignore = descend(state, batchLoss(state, batch), options,
+                        learningRateAt(options, state.steps, plannedSteps(options, batches_)));
+}
+
+// Every batch has other sizes, so no step is recorded; but nothing waits for the GPU.
+void SubgraphTrainer::stepOnDevice(TrainingState& state, const SubgraphStep& batch) {
+  const TrainingOptions& options = setup_.trainer.options;
+  const auto fill = [&] {
+    const Adam::Correction correction =
+        state.adam.nextStep(learningRateAt(options, state.steps, plannedSteps(options, batches_)));
+    device_->step().set({.noise_step = static_cast<std::uint64_t>(state.steps),
+                         .adam_step = correction.step,
+                         .adam_root = correction.root});
+  };
+  const auto body = [&] { device_->descend(state, batchLoss(state, batch), options.clip); };
+  device_->learn(state, 0, /*replayable=*/false, fill, body);
 }
 
 void SubgraphTrainer::learn(TrainingState& state) {
@@ -121,18 +147,23 @@ void SubgraphTrainer::learn(TrainingState& state) {
     ahead_.reset();
     const auto first = static_cast<std::size_t>(state.batch);
     ahead_ = std::make_unique<detail::MadeAhead<SubgraphStep>>(
-        batches_.batchesPerEpoch() - first,
+        detail::hasCoreToSpare(!setup_.trainer.device.is_cpu()), batches_.batchesPerEpoch() - first,
         [this, first](std::size_t number) { return prepare(first + number); });
     ahead_epoch_ = state.epoch;
     ahead_batch_ = state.batch;
   }
   const auto batch = ahead_->next();
   ++ahead_batch_;
-  std::ignore = step(state, *batch);
+  step(state, *batch);
 }
 
 // The stream of batches moves to another epoch next, which no other thread must be looking at.
-void SubgraphTrainer::settle(TrainingState& /*state*/) { ahead_.reset(); }
+void SubgraphTrainer::settle(TrainingState& state) {
+  ahead_.reset();
+  if (device_) {
+    device_->settle(state);
+  }
+}
 
 MetricSet SubgraphTrainer::validated(const TrainingState& state) const {
   SubgraphScorer::Sight sight{

@@ -13,7 +13,6 @@
 #include "edgewise/training/epoch_loop.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/subgraph_scorer.h"
-#include "edgewise/util/prefetch.h"
 #include "edgewise/views/subgraph_model.h"
 
 namespace edgewise {
@@ -56,14 +55,16 @@ class SubgraphTrainer final : public PhaseTrainer {
   void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
 
-  // One step on what was cut out. Returns the loss.
-  double step(TrainingState& state, const SubgraphStep& batch);
+  // One step on what was cut out.
+  void step(TrainingState& state, const SubgraphStep& batch);
   // Batch `number` of the epoch that the stream stands at.
   [[nodiscard]] SubgraphStep prepare(std::size_t number) const;
   [[nodiscard]] BatchStream& batches() { return batches_; }
 
  private:
   [[nodiscard]] ViewedPairs viewed(const EdgeBatch& batch) const;
+  [[nodiscard]] at::Tensor batchLoss(const TrainingState& state, const SubgraphStep& batch) const;
+  void stepOnDevice(TrainingState& state, const SubgraphStep& batch);
 
   const SubgraphModel& model_;
   const TrainingEdges& training_;
@@ -77,6 +78,8 @@ class SubgraphTrainer final : public PhaseTrainer {
   std::int64_t ahead_epoch_ = -1;
   std::int64_t ahead_batch_ = -1;
   std::unique_ptr<detail::MadeAhead<SubgraphStep>> ahead_;
+  // On a GPU alone.
+  std::unique_ptr<detail::DeviceLearning> device_;
 };
 
 // The message graph as subgraphs are cut out of it: messages go both ways, weights do not matter.
