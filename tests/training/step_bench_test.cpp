@@ -91,6 +91,24 @@ TEST(StepFloor, CountsADotProductByItsEndsAlone) {
   EXPECT_EQ(counts[4].gathered, 6 * 2 * 16 + 2 * 480 + 480);
 }
 
+// Layers of sums alone: K aggregations either way, a node's own row beside each.
+TEST(StepFloor, CountsTheWorkOfALightGcnStep) {
+  StepSizes sizes = tinyGcn();
+  sizes.adds_self = false;
+  sizes.recommends = true;
+  sizes.products_per_layer = 0;
+  sizes.features = 0;
+  sizes.feature_entries = 0;
+  sizes.predictor = {};
+  const std::vector<StageCounts> counts = trainStepCounts(sizes);
+  ASSERT_EQ(counts.size(), 6U);
+  // A layer's sums are 20 columns and 10 offsets in, 160 bytes out; 160 more are the own rows.
+  expectCounts(counts[2], {"encode", 0, 2 * (80 + 80 + 160 + 160), 2 * 20 * 16});
+  expectCounts(counts[3], {"decode", 0, 6 * 4, 6 * 2 * 16});
+  expectCounts(counts[4],
+               {"backward", 0, 160 + 2 * (80 + 80 + 160 + 160), 6 * 2 * 16 + 2 * 20 * 16});
+}
+
 // The same with a selector 4 -> 5 -> 1: 50 flops a view, of which a pair has four.
 StepSizes tinySelected() {
   StepSizes sizes = tinyGcn();
@@ -194,6 +212,28 @@ TEST(StepBench, TakesSizesFromModelAndData) {
   EXPECT_EQ(sizes.pairs, 32);
   EXPECT_THAT(sizes.predictor, ElementsAre(8, 8, 8, 1));
   EXPECT_EQ(sizes.parameters, (20 * 8 + 8) + (8 * 8 + 8) + 2 * (8 * 8 + 8) + (8 + 1));
+}
+
+TEST(StepBench, MeasuresRecommenders) {
+  Subject subject("lightgcn");
+  subject.dataset = makeSizedGraph({.nodes = 60, .edges = 300, .users = 20});
+  subject.options.network.predictor.kind = "dot";
+  subject.options.network.loss.kind = "bpr";
+  subject.options.negatives.per_positive = 1;
+  subject.split = splitLinks(subject.dataset, {}, subject.options.negatives, 0);
+  const StepMeasurement light = measure(subject);
+  EXPECT_TRUE(light.sizes.recommends);
+  EXPECT_EQ(light.sizes.products_per_layer, 0);
+  EXPECT_EQ(light.sizes.parameters, 60 * 8);
+  EXPECT_EQ(light.sizes.rows_read_per_pair, 2);
+  EXPECT_EQ(light.sizes.embedding, 0);
+  EXPECT_GT(light.whole.floor, 0);
+  subject.options.model = "ngcf";
+  const StepSizes ngcf = measure(subject).sizes;
+  EXPECT_EQ(ngcf.products_per_layer, 2);
+  EXPECT_EQ(ngcf.rows_read_per_pair, 2 * (ngcf.layers + 1));
+  subject.options.network.encoder.depth_zero = true;
+  expectFailure<ConfigError>([&] { (void)measure(subject); }, "depth 0");
 }
 
 TEST(StepBench, CountsViewsBySelector) {
