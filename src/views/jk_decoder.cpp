@@ -42,10 +42,9 @@ class JkDecoder final : public Decoder {
     if (concatenate_) {
       return {};
     }
-    const at::Tensor shares =
-        viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1)
-            .to(at::kCPU, at::kDouble)
-            .contiguous();
+    const at::Tensor shares = viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1)
+                                  .to(at::kCPU, at::kDouble)
+                                  .contiguous();
     ScoreTerm term{1, predictor_.forTiles(parameters), {}};
     for (std::size_t i = 0; i < views_.size(); ++i) {
       term.views.push_back({views_[i], shares.data_ptr<double>()[i]});
