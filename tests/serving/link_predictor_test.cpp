@@ -235,7 +235,7 @@ TEST(LinkPredictor, ForecastsItsWork) {
 // The same graph under other names, its nodes in another order: scores follow the nodes.
 TEST(LinkPredictor, ScoresNodesItWasNotTrainedOn) {
   testing::TempFolder files;
-  const auto edgesFor = [](auto name) {
+  const auto edges_for = [](auto name) {
     std::string text = "source,target\n";
     for (int i = 0; i < 40; ++i) {
       for (const int step : {1, 2, 5}) {
@@ -244,7 +244,7 @@ TEST(LinkPredictor, ScoresNodesItWasNotTrainedOn) {
     }
     return text;
   };
-  const auto featuresFor = [](auto name, bool backwards) {
+  const auto features_for = [](auto name, bool backwards) {
     std::string text = "id,x,y,z\n";
     for (int k = 0; k < 40; ++k) {
       const int i = backwards ? 39 - k : k;
@@ -258,12 +258,12 @@ TEST(LinkPredictor, ScoresNodesItWasNotTrainedOn) {
   for (const std::string selector : {"none", "ps2"}) {
     RunOptions options = quickOptions("sage", selector);
     options.data.dataset = "";
-    options.data.edges = files.write("old.csv", edgesFor(old_name)).string();
-    options.data.features = files.write("old_x.csv", featuresFor(old_name, false)).string();
+    options.data.edges = files.write("old.csv", edges_for(old_name)).string();
+    options.data.features = files.write("old_x.csv", features_for(old_name, false)).string();
     const FinishedRun run(options);
     DataOptions data;
-    data.edges = files.write("new.csv", edgesFor(new_name)).string();
-    data.features = files.write("new_x.csv", featuresFor(new_name, true)).string();
+    data.edges = files.write("new.csv", edges_for(new_name)).string();
+    data.features = files.write("new_x.csv", features_for(new_name, true)).string();
     const Dataset fresh = openDataset(data, {}, {});
     const LinkPredictor seen = predictorOf(run, "all");
     const LinkPredictor unseen(run.served().stored, fresh, newGraph(fresh), std::nullopt);
