@@ -61,6 +61,8 @@ struct Subject {
   Dataset dataset;
   PredictionGraph graph;
   std::optional<ScoreCalibration> calibration;
+  // Of the run's own data.
+  std::optional<LinkSplit> split = std::nullopt;
 };
 
 Subject ownSubject(Session& session, StoredRun stored, const PredictArguments& arguments) {
@@ -68,7 +70,7 @@ Subject ownSubject(Session& session, StoredRun stored, const PredictArguments& a
   ServedRun run = serveRun(std::move(stored), dataRoot(session.data_root), progress);
   PredictionGraph graph = runGraph(run, arguments.messages);
   ScoreCalibration calibration = calibrateRun(run, progress);
-  return {std::move(run.dataset), std::move(graph), std::move(calibration)};
+  return {std::move(run.dataset), std::move(graph), std::move(calibration), std::move(run.split)};
 }
 
 // Probabilities are learned from the run's own validation pairs, where those are at hand.
@@ -135,7 +137,7 @@ class PredictCommand {
         subject_(arguments.graph.empty() ? ownSubject(session, stored_, arguments)
                                          : newSubject(session, stored_, arguments)),
         predictor_(stored_, subject_.dataset, std::move(subject_.graph),
-                   std::move(subject_.calibration)) {}
+                   std::move(subject_.calibration), subject_.split ? &*subject_.split : nullptr) {}
 
   void run() {
     const Console& console = session_.console;

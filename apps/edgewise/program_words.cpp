@@ -22,7 +22,7 @@ std::vector<std::string> settingKeys() {
 }
 
 std::vector<std::string> modelNames() {
-  std::vector<std::string> names = {"gae", "sage"};
+  std::vector<std::string> names = {"gae", "sage", "seal", "lightgcn", "ngcf"};
   for (const Heuristic each : allHeuristics()) {
     names.emplace_back(heuristicName(each));
   }

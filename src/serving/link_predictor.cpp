@@ -107,7 +107,7 @@ PredictionGraph newGraph(const Dataset& dataset) {
 ScoreCalibration calibrateRun(const ServedRun& run, ProgressSink& progress) {
   const RunOptions& options = run.stored.options;
   const TrainingEdges training = trainingEdges(run.split, options.split.message_at_train);
-  const auto scorer = openScorer(run.stored, run.dataset, messagesAtValid(training));
+  const auto scorer = openScorer(run.stored, run.dataset, messagesAtValid(training), &run.split);
   const std::vector<double> links = scorer->score(training.valid.positive.edges, progress);
   const std::vector<double> others = scorer->score(training.valid.negative.edges, progress);
   return isHeuristic(options.model) ? ScoreCalibration::isotonic(links, others)
@@ -115,13 +115,13 @@ ScoreCalibration calibrateRun(const ServedRun& run, ProgressSink& progress) {
 }
 
 LinkPredictor::LinkPredictor(const StoredRun& run, const Dataset& dataset, PredictionGraph graph,
-                             std::optional<ScoreCalibration> calibration)
+                             std::optional<ScoreCalibration> calibration, const LinkSplit* split)
     : dataset_(dataset),
       graph_(std::move(graph)),
       known_(CsrGraph::fromEdges(dataset.node_count, dataset.edges.edges, dataset.direction)),
       candidates_(candidatesOf(dataset)),
       calibration_(std::move(calibration)),
-      scorer_(openScorer(run, dataset, graph_.messages)) {}
+      scorer_(openScorer(run, dataset, graph_.messages, split)) {}
 
 Prediction LinkPredictor::predictionOf(Edge pair, double score, std::size_t rank) const {
   Prediction prediction;

@@ -86,6 +86,18 @@ class ExactProducts {
 
 }  // namespace
 
+void ViewScorer::scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
+                           std::span<double> out) const {
+  std::vector<Edge> pairs;
+  pairs.reserve(sources.size() * targets.size());
+  for (const NodeId source : sources) {
+    for (const NodeId target : targets) {
+      pairs.push_back({source, target});
+    }
+  }
+  std::ranges::copy(score(pairs, silentProgress()), out.begin());
+}
+
 ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,
                          const std::shared_ptr<const MessagePlan>& messages,
                          const ViewChooser* chooser)
@@ -161,14 +173,7 @@ void ModelScorer::scoreTile(std::span<const NodeId> sources, std::span<const Nod
   const WithoutGradients guard;
   const std::vector<ScoreTerm> terms = model_.decoder().scoreTerms(parameters_);
   if (terms.empty()) {
-    std::vector<Edge> pairs;
-    pairs.reserve(sources.size() * targets.size());
-    for (const NodeId source : sources) {
-      for (const NodeId target : targets) {
-        pairs.push_back({source, target});
-      }
-    }
-    std::ranges::copy(score(pairs, silentProgress()), out.begin());
+    ViewScorer::scoreTile(sources, targets, out);
     return;
   }
   std::vector<at::Tensor> left;

@@ -245,8 +245,10 @@ Tensors slopes(const Problem& problem, at::Device device) {
   }
   const MixtureOptions mixture{.temperature = 0.3};
   const auto search = [&] {
-    return model.withPenalty(
-        model.searchLoss(weights, selector, messages, pairs, Noise(1, 2), mixture), weights, pairs);
+    const Noise noise(1, 2);
+    const LayerOutputs layers = model.encode(weights, messages, noise);
+    return model.withPenalty(model.searchLoss(weights, selector, layers, pairs, noise, mixture),
+                             weights, pairs);
   };
   add_slopes(search(), selector);
   add_slopes(search(), weights);

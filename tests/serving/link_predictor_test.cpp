@@ -21,7 +21,7 @@ using testing::quickOptions;
 
 LinkPredictor predictorOf(const FinishedRun& run, std::string_view messages = {}) {
   return {run.served().stored, run.served().dataset, runGraph(run.served(), messages),
-          calibrateRun(run.served())};
+          calibrateRun(run.served()), &run.served().split};
 }
 
 bool isKnown(const Dataset& dataset, Edge pair) {
@@ -89,6 +89,14 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsWithEverySelector) {
   }
 }
 
+TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
+  RunOptions options = quickOptions("seal", "rs");
+  options.planted.nodes = 120;
+  options.planted.communities = 2;
+  options.subgraph.hops = 2;
+  expectBruteForce(FinishedRun(options), 3, "seal rs");
+}
+
 TEST(LinkPredictor, FindsWhatBruteForceFindsWithFormulas) {
   for (const std::string model : {"cn", "aa", "ra", "jaccard", "pa", "katz", "ppr"}) {
     expectBruteForce(FinishedRun(quickOptions(model)), 4, model);
@@ -123,8 +131,8 @@ TEST(LinkPredictor, RecommendsUnseenItemsToUsers) {
               std::to_string((user % 3 * 10 + i * i + user) % 25) + "\n";
     }
   }
-  for (const std::string model : {"gae", "ppr"}) {
-    RunOptions options = quickOptions(model);
+  for (const std::string model : {"gae", "lightgcn", "ppr"}) {
+    RunOptions options = quickOptions(model, model == "lightgcn" ? "fixed:1,2" : "none");
     options.data.dataset = "";
     options.data.edges = files.write("shop.csv", text).string();
     options.data.bipartite = true;
@@ -139,7 +147,13 @@ TEST(LinkPredictor, RecommendsUnseenItemsToUsers) {
     }
     expectBruteForce(run, 5, "bipartite " + model);
     const NodeId item{static_cast<std::uint32_t>(users)};
-    for (const Prediction& buyer : predictor.topOf(item, 4)) {
+    const std::vector<Prediction> buyers = predictor.topOf(item, 4);
+    for (const Prediction& buyer : buyers) {
+      // Whichever end is asked about, the user is the source.
+      const std::vector<Edge> told = {reversed(buyer.pair)};
+      EXPECT_NEAR(predictor.scorePairs(told).front().score, buyer.score, 1e-4);
+    }
+    for (const Prediction& buyer : buyers) {
       EXPECT_LT(index(buyer.pair.dst), users);
       EXPECT_FALSE(isKnown(dataset, reversed(buyer.pair)));
     }

@@ -66,9 +66,10 @@ struct PredictionGraph {
 
 class LinkPredictor {
  public:
-  // `dataset` must outlive it. Throws as openScorer does.
+  // Run and dataset must outlive it; `split` is the run's own, null for another dataset. Throws as
+  // openScorer does.
   LinkPredictor(const StoredRun& run, const Dataset& dataset, PredictionGraph graph,
-                std::optional<ScoreCalibration> calibration);
+                std::optional<ScoreCalibration> calibration, const LinkSplit* split = nullptr);
 
   [[nodiscard]] const PredictionGraph& graph() const { return graph_; }
   [[nodiscard]] const std::optional<ScoreCalibration>& calibration() const { return calibration_; }

@@ -38,9 +38,11 @@ class RunScorer {
 };
 
 // Reads the run's model where it has one. `dataset` is the run's own or another whose nodes bring
-// the same kind of input; it must outlive the scorer. Throws DataError for a model that is missing,
-// damaged or another's, and ConfigError for a run that cannot score nodes of another dataset.
+// the same kind of input; it must outlive the scorer, and so must the run. `split` is the run's
+// own, null for another dataset. Throws DataError for a model that is missing, damaged or
+// another's, and ConfigError for a run that cannot score nodes of another dataset.
 [[nodiscard]] std::unique_ptr<RunScorer> openScorer(const StoredRun& run, const Dataset& dataset,
-                                                    const MessageEdges& messages);
+                                                    const MessageEdges& messages,
+                                                    const LinkSplit* split);
 
 }  // namespace edgewise

@@ -19,6 +19,9 @@ class ViewScorer : public LinkScorer {
       std::span<const Edge> pairs) const = 0;
   // The views chosen for these pairs; null where none are chosen.
   [[nodiscard]] virtual ViewChoice viewsOf(std::span<const Edge> pairs) const = 0;
+  // out[i * targets + j] = the score of (sources[i], targets[j]), but for rounding.
+  virtual void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
+                         std::span<double> out) const;
 };
 
 class ModelScorer final : public ViewScorer {
@@ -33,10 +36,9 @@ class ModelScorer final : public ViewScorer {
                                           ProgressSink& progress) const override;
   void scoreSources(std::span<const NodeId> sources, std::span<double> out,
                     ProgressSink& progress) const override;
-  // out[i * targets + j] = the score of (sources[i], targets[j]): far more pairs a second than
-  // score(), and equal to it but for rounding. On the processor.
+  // Far more pairs a second than score(). On the processor.
   void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
-                 std::span<double> out) const;
+                 std::span<double> out) const override;
   [[nodiscard]] const LayerOutputs& layers() const { return layers_; }
   // By one product where the decoder's scores are products of the ends.
   [[nodiscard]] ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
