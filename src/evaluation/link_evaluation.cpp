@@ -13,8 +13,17 @@
 namespace edgewise {
 namespace {
 
-// Bounds the score block of full ranking: users at a time x all nodes x 8 bytes.
+// Bounds the score block of full ranking: users at a time x items x 4 bytes, and where a scorer
+// gives whole rows, x all nodes x 8 bytes. Less, and a product has too few rows to share among
+// threads.
 constexpr std::size_t kBlockBytes = std::size_t{128} << 20;
+constexpr std::size_t kRowBytes = std::size_t{512} << 20;
+
+std::size_t usersAtOnce(std::size_t items, std::size_t nodes) {
+  const std::size_t by_items = kBlockBytes / (std::max<std::size_t>(1, items) * sizeof(float));
+  const std::size_t by_nodes = kRowBytes / (std::max<std::size_t>(1, nodes) * sizeof(double));
+  return std::max<std::size_t>(1, std::min(by_items, by_nodes));
+}
 
 // Edges sorted by user, items as 0-based item numbers.
 class ItemsByUser {
@@ -123,8 +132,7 @@ MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
   std::vector<NodeId> users = usersOf(wanted, shape.users);
   keepSome(users, usersToRank(request, scorer, users.size(), shape.items));
   FullRankingAccumulator accumulator(shape.items, requestedKs(request.requests));
-  const std::size_t block =
-      std::max<std::size_t>(1, kBlockBytes / (dataset.node_count * sizeof(double)));
+  const std::size_t block = usersAtOnce(shape.items, dataset.node_count);
   ScoreMemory memory;
   std::vector<UserItems> user_items;
   ProgressTask task(progress, "ranking users", users.size());
