@@ -54,15 +54,20 @@ at::Tensor topRowsOnCpu(const at::Tensor& keys, std::span<const std::uint64_t> o
 at::Tensor topRowsOnDevice(const at::Tensor& keys, std::span<const std::uint64_t> offsets,
                            std::int64_t count) {
   const auto groups = static_cast<std::int64_t>(offsets.size()) - 1;
-  std::vector<std::int64_t> starts(offsets.begin(), offsets.end());
-  const at::Tensor start = at::tensor(starts, at::kLong).to(keys.device());
-  const at::Tensor sizes = start.narrow(0, 1, groups) - start.narrow(0, 0, groups);
-  const at::Tensor group = at::repeat_interleave(sizes, keys.size(0));
+  // Of every row, its group and where that begins.
+  std::vector<std::int64_t> owner;
+  std::vector<std::int64_t> first;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    owner.insert(owner.end(), offsets[i + 1] - offsets[i], static_cast<std::int64_t>(i));
+    first.insert(first.end(), offsets[i + 1] - offsets[i], static_cast<std::int64_t>(offsets[i]));
+  }
+  const at::Tensor group = at::tensor(owner, at::kLong).to(keys.device());
+  const at::Tensor start = at::tensor(first, at::kLong).to(keys.device());
   const at::Tensor by_key = std::get<1>(at::sort(keys, /*stable=*/true, 0, /*descending=*/true));
   const at::Tensor by_group = std::get<1>(
       at::sort(group.index_select(0, by_key), /*stable=*/true, 0, /*descending=*/false));
   const at::Tensor order = by_key.index_select(0, by_group);
-  const at::Tensor rank = at::arange(keys.size(0), group.options()) - start.index_select(0, group);
+  const at::Tensor rank = at::arange(keys.size(0), group.options()) - start;
   // What is not kept goes to one place behind the others.
   const at::Tensor place = at::where(rank < count, group * count + rank, groups * count);
   return at::full({groups * count + 1}, -1, group.options())
@@ -121,7 +126,7 @@ class PickRows : public torch::autograd::Function<PickRows> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& rows) {
     context->save_for_backward({rows});
     context->saved_data["rows"] = x.size(0);
-    if (x.device().is_cpu()) {
+    if (!onDevice(x)) {
       return pickOnCpu(x.contiguous(), rows);
     }
     // A row of zeros at the end, for the places that name none.
@@ -133,7 +138,7 @@ class PickRows : public torch::autograd::Function<PickRows> {
     const at::Tensor rows = context->get_saved_variables()[0];
     const std::int64_t all = context->saved_data["rows"].toInt();
     const at::Tensor slope = gradients[0].contiguous();
-    if (slope.device().is_cpu()) {
+    if (!onDevice(slope)) {
       return {unpickOnCpu(slope, rows, all), at::Tensor()};
     }
     const at::Tensor place = at::where(rows < 0, all, rows);
@@ -154,8 +159,8 @@ at::Tensor topRows(const at::Tensor& keys, std::span<const std::uint64_t> offset
                                  offsets.empty() ? 0 : offsets.back(), keys.size(0)));
   }
   const at::Tensor plain = keys.detach().contiguous();
-  return plain.device().is_cpu() ? topRowsOnCpu(plain, offsets, count)
-                                 : topRowsOnDevice(plain, offsets, count);
+  return onDevice(plain) ? topRowsOnDevice(plain, offsets, count)
+                         : topRowsOnCpu(plain, offsets, count);
 }
 
 at::Tensor pickRows(const at::Tensor& x, const at::Tensor& rows) {

@@ -14,7 +14,7 @@ class Tangent : public torch::autograd::Function<Tangent> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     const at::Tensor input = x.contiguous();
     at::Tensor out;
-    if (!input.device().is_cpu()) {
+    if (onDevice(input)) {
       out = at::tanh(input);
     } else {
       out = at::empty_like(input);
