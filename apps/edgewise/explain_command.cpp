@@ -50,8 +50,8 @@ struct ExplainArguments {
 };
 
 void explain(Session& session, const ExplainArguments& arguments) {
-  const ServedRun run = serveRun(openOneRun(session, arguments.folder),
-                                 dataRoot(session.data_root), session.console.progress());
+  const ServedRun run = serveRun(openOneRun(session, arguments.folder), dataRoot(session.data_root),
+                                 session.console.progress());
   const Explanation explanation = explainPair(run, findPair(run.dataset, arguments.pair));
   if (!arguments.svg.empty()) {
     writePicture(explanation, arguments.svg);

@@ -89,13 +89,20 @@ class ExactProducts {
 void ViewScorer::scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                            std::span<double> out) const {
   std::vector<Edge> pairs;
-  pairs.reserve(sources.size() * targets.size());
-  for (const NodeId source : sources) {
-    for (const NodeId target : targets) {
-      pairs.push_back({source, target});
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (std::size_t j = 0; j < targets.size(); ++j) {
+      if (sources[i] != targets[j]) {
+        pairs.push_back({sources[i], targets[j]});
+        places.push_back(i * targets.size() + j);
+      }
     }
   }
-  std::ranges::copy(score(pairs, silentProgress()), out.begin());
+  std::ranges::fill(out, -std::numeric_limits<double>::infinity());
+  const std::vector<double> scores = score(pairs, silentProgress());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    out[places[i]] = scores[i];
+  }
 }
 
 ModelScorer::ModelScorer(const LinkModel& model, const Parameters& parameters,

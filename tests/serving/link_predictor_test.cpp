@@ -91,8 +91,6 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsWithEverySelector) {
 
 TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
   RunOptions options = quickOptions("seal", "rs");
-  options.planted.nodes = 120;
-  options.planted.communities = 2;
   options.subgraph.hops = 2;
   expectBruteForce(FinishedRun(options), 3, "seal rs");
 }

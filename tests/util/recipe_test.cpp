@@ -203,8 +203,9 @@ TEST(RecipeNames, AreThoseOfTheBuild) {
 
 TEST(RecipeNames, SuggestTheNearest) {
   expectFailure<ConfigError>([] { (void)Recipe::named("bets"); }, "no recipe or file 'bets'");
-  EXPECT_THAT(hintOf([] { (void)Recipe::named("bets"); }),
-              StartsWith("did you mean 'best'? built-in recipes: best, default, paper, published;"));
+  EXPECT_THAT(
+      hintOf([] { (void)Recipe::named("bets"); }),
+      StartsWith("did you mean 'best'? built-in recipes: best, default, paper, published;"));
   EXPECT_THAT(hintOf([] { (void)Recipe::named("something"); }),
               StartsWith("built-in recipes: best, default, paper, published;"));
   expectFailure<ConfigError>([] { (void)Recipe::named(""); }, "no recipe or file ''");

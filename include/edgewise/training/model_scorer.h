@@ -19,7 +19,8 @@ class ViewScorer : public LinkScorer {
       std::span<const Edge> pairs) const = 0;
   // The views chosen for these pairs; null where none are chosen.
   [[nodiscard]] virtual ViewChoice viewsOf(std::span<const Edge> pairs) const = 0;
-  // out[i * targets + j] = the score of (sources[i], targets[j]), but for rounding.
+  // out[i * targets + j] = the score of (sources[i], targets[j]), but for rounding; that of a node
+  // with itself is nobody's business.
   virtual void scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                          std::span<double> out) const;
 };
