@@ -185,6 +185,16 @@ void warnOfCollapse(const Console& console, const RunMetrics& run) {
   }
 }
 
+void noteRankedUsers(const Console& console, const RunMetrics& run) {
+  for (const auto& [name, count] : run.chosen) {
+    if (name == "full_ranking_users") {
+      console.note(fmt::format(
+          "the full ranking took {} users at random; evaluation.full_users=0 takes them all",
+          groupedCount(static_cast<std::size_t>(count))));
+    }
+  }
+}
+
 // Said before the work begins: such a run is a demonstration, not a result.
 void warnOfLeakyMessages(const Console& console, std::span<const Job> jobs) {
   const bool leaky = std::ranges::any_of(
@@ -241,6 +251,7 @@ RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const Link
   for (const std::string& note : split.notes) {
     session.console.note(note);
   }
+  noteRankedUsers(session.console, run);
   warnOfLeaks(session.console, run);
   warnOfCollapse(session.console, run);
   return run;
