@@ -28,8 +28,8 @@ void show(const Console& console, const Explanation& explanation) {
     console.say("");
     console.show(*common);
   }
-  if (const auto nodes = subgraphTable(explanation)) {
-    console.say("\n" + subgraphTitle(explanation));
+  if (const auto nodes = subgraphTable(explanation); nodes && explanation.subgraph) {
+    console.say("\n" + subgraphTitle(*explanation.subgraph));
     console.show(*nodes);
   }
   console.showJson(explanation.toJson());

@@ -173,8 +173,7 @@ std::optional<TextTable> viewTable(const Explanation& explanation) {
   return table;
 }
 
-std::string subgraphTitle(const Explanation& explanation) {
-  const ExplainedSubgraph& subgraph = explanation.subgraph.value();
+std::string subgraphTitle(const ExplainedSubgraph& subgraph) {
   const std::size_t edges = subgraph.edges.size();
   return fmt::format("the enclosing subgraph: {}, {} edge{}, labels {}",
                      nodesText(subgraph.nodes.size()), groupedCount(edges), edges == 1 ? "" : "s",

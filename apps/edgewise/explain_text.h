@@ -20,7 +20,7 @@ namespace edgewise::app {
 // where the score looks at the whole graph.
 [[nodiscard]] std::optional<TextTable> subgraphTable(const Explanation& explanation);
 // How large it is.
-[[nodiscard]] std::string subgraphTitle(const Explanation& explanation);
+[[nodiscard]] std::string subgraphTitle(const ExplainedSubgraph& subgraph);
 // The nodes between the ends, the first few; nothing where there are none.
 [[nodiscard]] std::optional<TextTable> commonTable(const Explanation& explanation);
 

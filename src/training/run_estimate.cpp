@@ -216,6 +216,9 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
       search.model = "gae";
       search.network.encoder.layers = options.subgraph.hops;
       search.training.epochs = 0;
+      if (options.network.selector.search_batch > 0) {
+        search.training.batch_size = options.network.selector.search_batch;
+      }
       const RunEstimate searched = estimateModelRun(dataset, search);
       estimate.memory_bytes = std::max(estimate.memory_bytes, searched.memory_bytes);
       estimate.seconds += searched.seconds;
