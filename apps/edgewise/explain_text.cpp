@@ -115,6 +115,14 @@ TextTable::Cell shareCell(const Explanation& explanation, const ViewShare* share
   return {text + (chosen ? " *" : "  "), chosen ? Ink::kBold : Ink::kPlain};
 }
 
+// 0 where nodes themselves are a view, else 1.
+int nearest(const Explanation& explanation) {
+  const bool own = std::ranges::any_of(explanation.views, [](const ViewShare& share) {
+    return share.view.source == 0 || share.view.target == 0;
+  });
+  return own ? 0 : 1;
+}
+
 int deepest(const Explanation& explanation) {
   int depth = 0;
   for (const ViewShare& share : explanation.views) {
@@ -158,14 +166,15 @@ std::optional<TextTable> viewTable(const Explanation& explanation) {
     return std::nullopt;
   }
   const int depth = deepest(explanation);
+  const int first = nearest(explanation);
   std::vector<TextTable::Column> columns = {{""}};
-  for (int target = 1; target <= depth; ++target) {
+  for (int target = first; target <= depth; ++target) {
     columns.push_back({hopsText(target) + "  ", Align::kRight});
   }
   TextTable table(std::move(columns));
-  for (int source = 1; source <= depth; ++source) {
+  for (int source = first; source <= depth; ++source) {
     std::vector<TextTable::Cell> cells = {hopsText(source)};
-    for (int target = 1; target <= depth; ++target) {
+    for (int target = first; target <= depth; ++target) {
       cells.push_back(shareCell(explanation, shareOf(explanation, {source, target})));
     }
     table.addRow(std::move(cells));
