@@ -104,7 +104,9 @@ bool improve(std::span<const Sample> samples, Line& line) {
   const Line step{(offset_offset * by_slope - slope_offset * by_offset) / determinant,
                   (slope_slope * by_offset - slope_offset * by_slope) / determinant};
   const double before = crossEntropy(samples, line.slope, line.offset);
-  for (double length = 1; length > 1e-10; length /= 2) {
+  constexpr int kHalvings = 34;
+  double length = 1;
+  for (int i = 0; i < kHalvings; ++i, length /= 2) {
     const Line next{line.slope - length * step.slope, line.offset - length * step.offset};
     if (crossEntropy(samples, next.slope, next.offset) < before) {
       line = next;
