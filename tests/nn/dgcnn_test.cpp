@@ -10,6 +10,7 @@
 #include "edgewise/util/error.h"
 #include "support/dense_models.h"
 #include "support/random_graphs.h"
+#include "support/tensors.h"
 #include "support/test_support.h"
 
 namespace edgewise {
