@@ -5,7 +5,6 @@
 #include <map>
 
 #include "edgewise/data/catalogue.h"
-#include "edgewise/graph/heuristics.h"
 #include "edgewise/training/run_options.h"
 #include "edgewise/util/recipe.h"
 
@@ -19,14 +18,6 @@ std::vector<std::string> settingKeys() {
     keys.push_back(option.key);
   }
   return keys;
-}
-
-std::vector<std::string> modelNames() {
-  std::vector<std::string> names = {"gae", "sage", "seal", "lightgcn", "ngcf"};
-  for (const Heuristic each : allHeuristics()) {
-    names.emplace_back(heuristicName(each));
-  }
-  return names;
 }
 
 std::vector<std::string> datasetNames() {

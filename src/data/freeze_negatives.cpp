@@ -111,7 +111,7 @@ class KeptEnds {
  public:
   KeptEnds(const Dataset& dataset, const LinkSplit& split)
       : by_nodes_(split.kind == "nodes"),
-        by_chance_(dataset.direction == Direction::kUndirected && !dataset.bipartite),
+        by_chance_(!dataset.hasOrderedPairs()),
         coin_(split.seed, "negatives.end"),
         seen_(dataset.node_count, 0) {
     if (by_nodes_) {

@@ -41,7 +41,7 @@ class ModelExplainer {
     if (told_.views.size() == 1) {
       told_.view = told_.views.front().view;
     }
-    lookAround();
+    lookAround(plan_->rows(), pairs_.front(), told_.left_out, told_);
     return std::move(told_);
   }
 
@@ -68,7 +68,7 @@ class ModelExplainer {
     return mixture.defined()
                ? softShares(model_.decoder().views(), first_hops, mixture.reshape({-1, 1}), 1)
                : fixedShares(hopsOf(model_.decoder().views().front(), first_hops),
-                             hasOrderedPairs(run_.dataset), told_.score);
+                             run_.dataset.hasOrderedPairs(), told_.score);
   }
 
   [[nodiscard]] std::vector<ViewShare> selectorShares() const {
@@ -100,39 +100,6 @@ class ModelExplainer {
                         .weight = 1 / static_cast<double>(by_view.size())});
     }
     return shares;
-  }
-
-  // How far the views that count look from each end.
-  [[nodiscard]] HopPair reach() const {
-    if (told_.view) {
-      return *told_.view;
-    }
-    HopPair furthest;
-    for (const ViewShare& share : told_.views) {
-      if (share.weight > 0) {
-        furthest.source = std::max(furthest.source, share.view.source);
-        furthest.target = std::max(furthest.target, share.view.target);
-      }
-    }
-    return furthest;
-  }
-
-  [[nodiscard]] std::vector<NodeId> surroundings(NodeId node, int hops, ExplainedEnd& end) const {
-    std::vector<NodeId> nodes = nodesWithin(
-        plan_->rows(), node,
-        {.max_depth = static_cast<std::uint32_t>(hops),
-         .without_edge = told_.left_out ? std::optional(pairs_.front()) : std::nullopt});
-    end.degree = plan_->rows().degree(node) - plan_->masked(index(node)).size();
-    end.hops = hops;
-    end.nodes = nodes.size();
-    return nodes;
-  }
-
-  void lookAround() {
-    const HopPair hops = reach();
-    const auto around_source = surroundings(pairs_.front().src, hops.source, told_.source);
-    const auto around_target = surroundings(pairs_.front().dst, hops.target, told_.target);
-    told_.nodes = countTogether(around_source, around_target);
   }
 
   const ServedRun& run_;

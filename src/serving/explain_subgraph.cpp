@@ -62,7 +62,8 @@ class EnclosingExplainer {
     if (told_.views.size() == 1) {
       told_.view = told_.views.front().view;
     }
-    lookAround();
+    // A pair is cut out without its own edge, whatever carries.
+    lookAround(subgraphMessages(run_.dataset, messages_), pair_.front(), true, told_);
     return std::move(told_);
   }
 
@@ -79,36 +80,12 @@ class EnclosingExplainer {
     const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
     const auto fixed = fixedView(options_.network.selector.kind);
     return fixedShares(hopsOf(fixed.value_or(LayerPair{last, last}), model_->firstHops()),
-                       hasOrderedPairs(run_.dataset), told_.score);
+                       run_.dataset.hasOrderedPairs(), told_.score);
   }
 
   [[nodiscard]] std::shared_ptr<const MessagePlan> plan(const LinkModel& searched) const {
     auto plan = planMessages(searched, run_.dataset, messages_, options_.network.edge_weights);
     return told_.left_out ? plan->without(pair_) : plan;
-  }
-
-  void lookAround() {
-    const CsrGraph graph = subgraphMessages(run_.dataset, messages_);
-    HopPair hops = told_.view.value_or(HopPair{});
-    for (const ViewShare& share : told_.views) {
-      if (!told_.view && share.weight > 0) {
-        hops.source = std::max(hops.source, share.view.source);
-        hops.target = std::max(hops.target, share.view.target);
-      }
-    }
-    const auto around = [&](NodeId node, int reach, ExplainedEnd& end) {
-      const std::size_t own = graph.hasEdge(pair_.front().src, pair_.front().dst) ? 1 : 0;
-      const std::vector<NodeId> nodes = nodesWithin(
-          graph, node,
-          {.max_depth = static_cast<std::uint32_t>(reach), .without_edge = pair_.front()});
-      end.degree = graph.degree(node) - own;
-      end.hops = reach;
-      end.nodes = nodes.size();
-      return nodes;
-    };
-    const auto source = around(pair_.front().src, hops.source, told_.source);
-    const auto target = around(pair_.front().dst, hops.target, told_.target);
-    told_.nodes = countTogether(source, target);
   }
 
   const ServedRun& run_;

@@ -179,7 +179,7 @@ TopRequest LinkPredictor::requestForAll(std::size_t top) const {
     request.sources = nodesBetween(0, dataset_.bipartite->users);
     request.targets = nodesBetween(dataset_.bipartite->users, dataset_.node_count);
   }
-  request.mutual = !dataset_.bipartite && dataset_.direction == Direction::kUndirected;
+  request.mutual = !dataset_.hasOrderedPairs();
   return request;
 }
 

@@ -29,6 +29,21 @@ std::vector<std::string> partsOf(const LinkSplit& split, Edge pair, Direction di
   return names;
 }
 
+// How far the views that count look from each end.
+HopPair reachOf(const Explanation& told) {
+  if (told.view) {
+    return *told.view;
+  }
+  HopPair furthest;
+  for (const ViewShare& share : told.views) {
+    if (share.weight > 0) {
+      furthest.source = std::max(furthest.source, share.view.source);
+      furthest.target = std::max(furthest.target, share.view.target);
+    }
+  }
+  return furthest;
+}
+
 }  // namespace
 
 bool sameEdge(Edge one, Edge other, Direction direction) {
@@ -66,6 +81,24 @@ std::size_t countTogether(const std::vector<NodeId>& one, const std::vector<Node
   std::vector<NodeId> both;
   std::ranges::set_union(one, other, std::back_inserter(both));
   return both.size();
+}
+
+void lookAround(const CsrGraph& graph, Edge pair, bool without_own, Explanation& told) {
+  const std::size_t own = without_own && graph.hasEdge(pair.src, pair.dst) ? 1 : 0;
+  const auto around = [&](NodeId node, int hops, ExplainedEnd& end) {
+    std::vector<NodeId> nodes =
+        nodesWithin(graph, node,
+                    {.max_depth = static_cast<std::uint32_t>(hops),
+                     .without_edge = without_own ? std::optional(pair) : std::nullopt});
+    end.degree = graph.degree(node) - own;
+    end.hops = hops;
+    end.nodes = nodes.size();
+    return nodes;
+  };
+  const HopPair hops = reachOf(told);
+  const std::vector<NodeId> source = around(pair.src, hops.source, told.source);
+  const std::vector<NodeId> target = around(pair.dst, hops.target, told.target);
+  told.nodes = countTogether(source, target);
 }
 
 }  // namespace edgewise::detail

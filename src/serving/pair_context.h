@@ -27,6 +27,9 @@ namespace edgewise::detail {
 // How many nodes lie in one list or the other; both ascending.
 [[nodiscard]] std::size_t countTogether(const std::vector<NodeId>& one,
                                         const std::vector<NodeId>& other);
+// What lies around both ends as far as the views look that count in `told`, which gets degrees,
+// hops and numbers of nodes; `without_own`: as if the pair's own edge were not in the graph.
+void lookAround(const CsrGraph& graph, Edge pair, bool without_own, Explanation& told);
 
 [[nodiscard]] Explanation explainByModel(const ServedRun& run, Edge pair);
 [[nodiscard]] Explanation explainByFormula(const ServedRun& run, Edge pair);

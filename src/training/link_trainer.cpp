@@ -22,8 +22,6 @@ AdamOptions adamOptions(const TrainingOptions& options) {
   return {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay};
 }
 
-}  // namespace
-
 std::string decidingMetric(const TrainingOptions& options, std::span<const MetricRequest> metrics,
                            std::span<const MetricRequest> full_metrics) {
   if (options.select_by == "auto") {
@@ -37,6 +35,14 @@ std::string decidingMetric(const TrainingOptions& options, std::span<const Metri
                       "add it to evaluation.metrics, or to evaluation.full_metrics");
   }
   return metricName(asked);
+}
+
+}  // namespace
+
+void nameDecidingMetric(TrainerSetup& setup) {
+  if (setup.validates()) {
+    setup.options.select_by = decidingMetric(setup.options, setup.metrics, setup.full.requests);
+  }
 }
 
 MetricSet validateScorer(const LinkScorer& scorer, const Dataset& dataset,
@@ -87,9 +93,7 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
               : planMessages(model, dataset, messagesAtValid(training), setup_.edge_weights)) {
   invariant(model.decoder().choosesViews() == (setup_.chooser != nullptr),
             "views are chosen where the decoder needs choices, and only there");
-  if (validates()) {
-    setup_.options.select_by = decidingMetric(setup_.options, setup_.metrics, setup_.full.requests);
-  }
+  nameDecidingMetric(setup_);
   if (setup_.chooser) {
     chooser_ = setup_.chooser->on(messages_);
     positive_views_ =

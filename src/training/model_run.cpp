@@ -19,6 +19,7 @@
 #include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
 #include "training/device_memory.h"
+#include "training/phase_curves.h"
 #include "training/run_parts.h"
 #include "training/view_use.h"
 
@@ -33,53 +34,6 @@ std::string runName(const RunOptions& options, const Dataset& dataset, const Lin
   deciding["split"] = split.hash;
   deciding["version"] = versionText();
   return sha256Hex(deciding.dump());
-}
-
-// What was learned in one phase of a run.
-struct PhaseCurve {
-  std::string phase;
-  std::vector<CurvePoint> points;
-};
-
-// The metrics that phases were validated by, each once.
-std::vector<std::string> metricNames(std::span<const PhaseCurve> curves) {
-  std::vector<std::string> names;
-  for (const PhaseCurve& curve : curves) {
-    if (curve.points.empty()) {
-      continue;
-    }
-    for (const auto& [name, value] : curve.points.front().valid.values()) {
-      if (std::ranges::find(names, name) == names.end()) {
-        names.push_back(name);
-      }
-    }
-  }
-  return names;
-}
-
-void addRows(const PhaseCurve& curve, std::span<const std::string> names, std::string& text) {
-  for (const CurvePoint& point : curve.points) {
-    text += fmt::format("{},{},{},{},{},{}", curve.phase, point.epoch, point.steps, point.loss,
-                        point.learning_rate, point.gradient_norm);
-    for (const std::string& name : names) {
-      const std::optional<double> value = point.valid.find(name);
-      text += value ? fmt::format(",{}", *value) : ",";
-    }
-    text += fmt::format(",{:.3f}\n", point.seconds);
-  }
-}
-
-std::string curvesText(std::span<const PhaseCurve> curves) {
-  const std::vector<std::string> names = metricNames(curves);
-  std::string text = "phase,epoch,steps,loss,lr,gradient_norm";
-  for (const std::string& name : names) {
-    text += ",valid_" + name;
-  }
-  text += ",seconds\n";
-  for (const PhaseCurve& curve : curves) {
-    addRows(curve, names, text);
-  }
-  return text;
 }
 
 // Searches that would come to nothing.
@@ -147,7 +101,7 @@ class ModelRun {
       trainAnew();
     }
     writeModel(folder_, *model_, weights_, origin());
-    writeFileAtomically(folder_ / kCurvesFile, curvesText(curves_));
+    writeFileAtomically(folder_ / kCurvesFile, detail::curvesText(curves_));
     RunMetrics run = measure();
     if (run.learning) {
       run.learning->epochs = chosen.epoch;
@@ -463,7 +417,7 @@ class ModelRun {
   std::shared_ptr<const ViewChooser> chooser_;
   EdgeTable upper_;
   PhaseEnd last_;
-  std::vector<PhaseCurve> curves_;
+  std::vector<detail::PhaseCurve> curves_;
 };
 
 }  // namespace

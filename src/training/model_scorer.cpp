@@ -18,30 +18,6 @@ namespace {
 constexpr std::size_t kBlock = 16'384;
 constexpr std::size_t kDeviceBlock = 1 << 18;
 
-}  // namespace
-
-ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
-                       std::size_t node_count) {
-  std::shared_ptr<ViewChoices> all;
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
-    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
-    const ViewChoice choice = chooser.choose(PairIndex::make(block, node_count));
-    if (!all) {
-      all = std::make_shared<ViewChoices>(choice->perPair());
-    }
-    all->append(*choice);
-  }
-  return all;
-}
-
-void appendScores(const at::Tensor& logits, std::vector<double>& out) {
-  const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
-  const auto* first = values.data_ptr<double>();
-  out.insert(out.end(), first, first + values.numel());
-}
-
-namespace {
-
 at::Tensor rowsOf(std::span<const NodeId> nodes) {
   at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size())}, at::kLong);
   std::ranges::transform(nodes, rows.data_ptr<std::int64_t>(),
@@ -85,6 +61,26 @@ class ExactProducts {
 };
 
 }  // namespace
+
+ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
+                       std::size_t node_count) {
+  std::shared_ptr<ViewChoices> all;
+  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
+    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
+    const ViewChoice choice = chooser.choose(PairIndex::make(block, node_count));
+    if (!all) {
+      all = std::make_shared<ViewChoices>(choice->perPair());
+    }
+    all->append(*choice);
+  }
+  return all;
+}
+
+void appendScores(const at::Tensor& logits, std::vector<double>& out) {
+  const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
+  const auto* first = values.data_ptr<double>();
+  out.insert(out.end(), first, first + values.numel());
+}
 
 void ViewScorer::scoreTile(std::span<const NodeId> sources, std::span<const NodeId> targets,
                            std::span<double> out) const {
@@ -198,13 +194,8 @@ void ModelScorer::scoreTile(std::span<const NodeId> sources, std::span<const Nod
 at::Tensor ModelScorer::products(std::span<const NodeId> sources, NodeRange targets) const {
   const auto first = static_cast<std::int64_t>(targets.first);
   const auto count = static_cast<std::int64_t>(targets.count);
-  std::vector<std::int64_t> rows;
-  rows.reserve(sources.size());
-  for (const NodeId source : sources) {
-    rows.push_back(index(source));
-  }
   const ExactProducts exact;
-  const at::Tensor picked = at::tensor(rows, at::kLong).to(factors_->sources.device());
+  const at::Tensor picked = rowsOf(sources).to(factors_->sources.device());
   return product(factors_->sources.index_select(0, picked),
                  factors_->targets.narrow(0, first, count), Transpose::kSecond);
 }

@@ -53,7 +53,7 @@ class WholeGraphModel final : public PairModel {
 };
 
 NodeSide nodesOf(const Dataset& dataset) {
-  return {dataset.features, dataset.node_count, hasOrderedPairs(dataset)};
+  return {dataset.features, dataset.node_count, dataset.hasOrderedPairs()};
 }
 
 // The encoder by which views are searched for SEAL, as in the paper: it is far cheaper than cutting
@@ -98,7 +98,7 @@ PairSight sightOf(const Dataset& dataset, const RunOptions& options) {
   const auto hops = static_cast<std::uint32_t>(options.subgraph.hops);
   const auto fixed = fixedView(options.network.selector.kind);
   return {.view = fixed ? HopView{fixed->source + 1, fixed->target + 1} : HopView{hops, hops},
-          .symmetric = !hasOrderedPairs(dataset)};
+          .symmetric = !dataset.hasOrderedPairs()};
 }
 
 // Training pairs whose subgraphs tell how many nodes there are: links, and as many pairs of ends of

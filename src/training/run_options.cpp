@@ -61,13 +61,17 @@ bool isHeuristic(std::string_view model) {
                              [&](Heuristic each) { return heuristicName(each) == model; });
 }
 
+std::vector<std::string> modelNames() {
+  std::vector<std::string> names = {"gae", "sage", "seal", "lightgcn", "ngcf"};
+  for (const Heuristic each : allHeuristics()) {
+    names.emplace_back(heuristicName(each));
+  }
+  return names;
+}
+
 OptionSet RunOptions::bind() {
   OptionSet set;
-  std::vector<std::string> models = {"gae", "sage", "seal", "lightgcn", "ngcf"};
-  for (const Heuristic each : allHeuristics()) {
-    models.emplace_back(heuristicName(each));
-  }
-  set.add("model.kind", model, std::move(models), "what scores the pairs");
+  set.add("model.kind", model, modelNames(), "what scores the pairs");
   set.add("run.seed", seed, {0, std::int64_t{1} << 62},
           "decides the split and every random choice");
   set.add("run.threads", threads, {0, 4096}, "threads to use; 0: all cores");

@@ -95,7 +95,7 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
                                          setup_.trainer.edge_weights)) {
   invariant(model.selector() != nullptr, "a search needs a selector");
   TrainingOptions& options = setup_.trainer.options;
-  options.select_by = decidingMetric(options, setup_.trainer.metrics, setup_.trainer.full.requests);
+  nameDecidingMetric(setup_.trainer);
   options.epochs = setup_.selector.searchEpochs(options.epochs);
   if (!setup_.selector.joins()) {
     // Of the training that follows.

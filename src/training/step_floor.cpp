@@ -362,7 +362,7 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden = static_cast<double>(network.encoder.hidden);
   countInput(dataset, network, sizes);
-  countViews(options, !hasOrderedPairs(dataset), model.encoder().firstHops(), sizes);
+  countViews(options, !dataset.hasOrderedPairs(), model.encoder().firstHops(), sizes);
   sizes.predictor =
       predictorWidths(network.predictor, static_cast<double>(model.encoder().width()));
   sizes.positives = static_cast<double>(batch.positive.size());

@@ -118,18 +118,14 @@ std::shared_ptr<const ViewChooser> chooserByRule(std::size_t depth, const RunOpt
     return detail::oracleChooser(dataset, depth);
   }
   return makeRandomChooser(static_cast<std::uint64_t>(options.seed), depth,
-                           !hasOrderedPairs(dataset));
+                           !dataset.hasOrderedPairs());
 }
 
 }  // namespace
 
-bool hasOrderedPairs(const Dataset& dataset) {
-  return dataset.direction == Direction::kDirected || dataset.bipartite.has_value();
-}
-
 LinkModel makeModel(const Dataset& dataset, const RunOptions& options) {
   return {options.model, options.network,
-          NodeSide{dataset.features, dataset.node_count, hasOrderedPairs(dataset)}};
+          NodeSide{dataset.features, dataset.node_count, dataset.hasOrderedPairs()}};
 }
 
 void writeModel(const std::filesystem::path& folder, const PairModel& model,

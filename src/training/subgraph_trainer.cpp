@@ -39,6 +39,7 @@ CsrGraph subgraphMessages(const Dataset& dataset, const MessageEdges& messages) 
 SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& dataset,
                                  const TrainingEdges& training, SubgraphSetup setup)
     : model_(model),
+      dataset_(dataset),
       training_(training),
       setup_(std::move(setup)),
       batches_(
@@ -47,8 +48,7 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
            .negatives_per_positive = static_cast<std::size_t>(setup_.trainer.options.negatives),
            .share = setup_.subgraphs.train_share},
           setup_.trainer.seed) {
-  invariant(!setup_.trainer.metrics.empty(), "a trainer needs a metric to validate by");
-  setup_.trainer.options.select_by = decidingMetric(setup_.trainer.options, setup_.trainer.metrics);
+  nameDecidingMetric(setup_.trainer);
   const ExtractionOptions extraction = setup_.subgraphs.extraction(setup_.trainer.seed);
   cutter_ = std::make_shared<const SubgraphCutter>(
       model, subgraphMessages(dataset, training.message), extraction);
@@ -172,8 +172,7 @@ MetricSet SubgraphTrainer::validated(const TrainingState& state) const {
     sight.chooser = setup_.trainer.chooser->on(setup_.valid_messages);
   }
   const SubgraphScorer scorer(model_, state.parameters, valid_cutter_, std::move(sight));
-  return evaluateHeldOut(scorer, training_.valid.positive, training_.valid.negative,
-                         setup_.trainer.metrics);
+  return validateScorer(scorer, dataset_, training_, setup_.trainer);
 }
 
 }  // namespace edgewise

@@ -72,7 +72,7 @@ ViewUse summariseViews(const ViewChoices& choice, const PairModel& model, const 
               .confidence_positive = meanConfidence(choice, positives),
               .confidence_negative = meanConfidence(choice, negatives),
               .agreement = {}};
-  use.effective = effectiveViews(use.test_positive, depth, hasOrderedPairs(dataset));
+  use.effective = effectiveViews(use.test_positive, depth, dataset.hasOrderedPairs());
   for (std::size_t i = 0; i < dataset.edge_classes.size(); ++i) {
     const EdgeClass& known = dataset.edge_classes[i];
     std::size_t all = 0;

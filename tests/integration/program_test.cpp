@@ -12,6 +12,7 @@ namespace edgewise {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::metricsOf;
 using ::testing::Not;
 using testing::Outcome;
 using testing::ProgramRun;
@@ -33,10 +34,6 @@ std::string friends() {
     }
   }
   return text + "a0,b0\n";
-}
-
-nlohmann::json metricsOf(const std::filesystem::path& folder) {
-  return nlohmann::json::parse(readText(folder / "metrics.json"));
 }
 
 TEST(Program, ShowsVersionAndHelp) {

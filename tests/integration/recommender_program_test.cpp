@@ -12,6 +12,7 @@ namespace edgewise {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::metricsOf;
 using testing::Outcome;
 using testing::readText;
 using testing::runProgram;
@@ -24,10 +25,6 @@ std::filesystem::path writePurchases(const TempFolder& folder) {
     text += fmt::format("ann-{},tea-{}\n", index(edge.src), index(edge.dst));
   }
   return folder.write("purchases.csv", text);
-}
-
-nlohmann::json metricsOf(const std::filesystem::path& folder) {
-  return nlohmann::json::parse(readText(folder / "metrics.json"));
 }
 
 std::vector<std::string> trainWords(const TempFolder& folder, const std::string& model,

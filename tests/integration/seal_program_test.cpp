@@ -16,15 +16,12 @@ namespace edgewise {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::metricsOf;
 using testing::Outcome;
 using testing::ProgramRun;
 using testing::readText;
 using testing::runProgram;
 using testing::TempFolder;
-
-nlohmann::json metricsOf(const std::filesystem::path& folder) {
-  return nlohmann::json::parse(readText(folder / "metrics.json"));
-}
 
 // Two circles of friends, each a ring in which everyone knows the next three.
 std::string friends() {
@@ -89,6 +86,15 @@ TEST_F(SealProgram, TrainsUnderEverySelectorAndMakesItsNumbersAgain) {
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_THAT(again.out, HasSubstr("the same numbers as stored"));
   }
+}
+
+TEST_F(SealProgram, LearnsOnceMoreFromAllThatIsKnown) {
+  const auto out = train("rs", {"training.refit=true", "split.message_at_test=train+valid"});
+  const nlohmann::json learning = metricsOf(out)["learning"];
+  EXPECT_EQ(learning["refit_epochs"], learning["best_epoch"]);
+  const Outcome again = runProgram({"evaluate", out.string()});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("the same numbers as stored"));
 }
 
 TEST_F(SealProgram, ComesOutTheSameAfterCtrlC) {

@@ -16,15 +16,12 @@ namespace edgewise {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::metricsOf;
 using testing::Outcome;
 using testing::ProgramRun;
 using testing::readText;
 using testing::runProgram;
 using testing::TempFolder;
-
-nlohmann::json metricsOf(const std::filesystem::path& folder) {
-  return nlohmann::json::parse(readText(folder / "metrics.json"));
-}
 
 // Some seconds of training on the graph that comes with the program.
 std::vector<std::string> trainWords(const std::filesystem::path& out,

@@ -256,16 +256,10 @@ TEST(ExplainPair, SpeaksJson) {
 
 TEST(ExplainPair, KeepsTheOrderOfDirectedPairs) {
   testing::TempFolder files;
-  std::string text = "from,to\n";
-  for (int i = 0; i < 40; ++i) {
-    for (const int step : {1, 2, 5}) {
-      text += "n" + std::to_string(i) + ",n" + std::to_string((i + step) % 40) + "\n";
-    }
-  }
   for (const std::string model : {"gae", "cn"}) {
     RunOptions options = quickOptions(model, model == "gae" ? "fixed:1,2" : "none");
     options.data.dataset = "";
-    options.data.edges = files.write("arrows.csv", text).string();
+    options.data.edges = files.write("arrows.csv", testing::arrowsText()).string();
     options.data.directed = true;
     const FinishedRun run(options);
     const Edge pair = run.served().split.training.message.table.edges.front();

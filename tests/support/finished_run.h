@@ -31,6 +31,17 @@ inline RunOptions quickOptions(const std::string& model, const std::string& sele
   return options;
 }
 
+// A ring in which everyone points at the next, the next but one and the fifth.
+inline std::string arrowsText() {
+  std::string text = "from,to\n";
+  for (int i = 0; i < 40; ++i) {
+    for (const int step : {1, 2, 5}) {
+      text += "n" + std::to_string(i) + ",n" + std::to_string((i + step) % 40) + "\n";
+    }
+  }
+  return text;
+}
+
 class FinishedRun {
  public:
   explicit FinishedRun(RunOptions options) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ inline std::string readText(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+inline nlohmann::json metricsOf(const std::filesystem::path& folder) {
+  return nlohmann::json::parse(readText(folder / "metrics.json"));
 }
 
 struct Outcome {

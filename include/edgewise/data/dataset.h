@@ -95,6 +95,10 @@ struct Dataset {
   std::string hash;
 
   [[nodiscard]] std::string nodeLabel(NodeId node) const;
+  // Whether (u, v) and (v, u) are different pairs: of directed data, and of users and items.
+  [[nodiscard]] bool hasOrderedPairs() const {
+    return direction == Direction::kDirected || bipartite.has_value();
+  }
   // Whether the edge in this row of `edges` is one to be predicted.
   [[nodiscard]] bool isTarget(std::size_t row) const {
     return edge_classes.empty() || edge_classes[edges.edge_class[row]].target;

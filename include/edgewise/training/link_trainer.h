@@ -43,13 +43,13 @@ struct TrainerSetup {
   // Where the model's decoder needs choices.
   std::shared_ptr<const ViewChooser> chooser = nullptr;
   at::Device device = at::kCPU;
+
+  [[nodiscard]] bool validates() const { return !metrics.empty(); }
 };
 
-// The metric by whose validation the best epoch is kept. Throws ConfigError for one that is not
-// reported.
-[[nodiscard]] std::string decidingMetric(const TrainingOptions& options,
-                                         std::span<const MetricRequest> metrics,
-                                         std::span<const MetricRequest> full_metrics = {});
+// Lets options.select_by name the metric by whose validation the best epoch is kept, where there is
+// one. Throws ConfigError for one that is not reported.
+void nameDecidingMetric(TrainerSetup& setup);
 
 // What validation edges say of a scorer by the setup's metrics; those of full rankings where one of
 // them decides.
@@ -78,7 +78,7 @@ class LinkTrainer final : public PhaseTrainer {
   void learn(TrainingState& state) override;
   void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
-  [[nodiscard]] bool validates() const override { return !setup_.metrics.empty(); }
+  [[nodiscard]] bool validates() const override { return setup_.validates(); }
 
   // One step on a batch: forward, backward, update. Returns the loss. For benchmarks and `run`.
   // Its stages begin with kIndex.

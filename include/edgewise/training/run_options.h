@@ -66,6 +66,8 @@ struct RunOptions {
 
 // Whether `model` is scored by a formula; else it is trained.
 [[nodiscard]] bool isHeuristic(std::string_view model);
+// All that can score pairs: learned models, then formulas.
+[[nodiscard]] std::vector<std::string> modelNames();
 
 // The seed of the split: its own where given, else the run's.
 [[nodiscard]] std::uint64_t splitSeed(const RunOptions& options);

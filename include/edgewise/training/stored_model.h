@@ -38,9 +38,6 @@ struct ModelOrigin {
   std::string split_hash;
 };
 
-// Whether (u, v) and (v, u) are different pairs: of directed data, and of users and items.
-[[nodiscard]] bool hasOrderedPairs(const Dataset& dataset);
-
 // The model that these options make for this data, where it encodes the whole graph. Throws
 // ConfigError for options that do not go together.
 [[nodiscard]] LinkModel makeModel(const Dataset& dataset, const RunOptions& options);

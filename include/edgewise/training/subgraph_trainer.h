@@ -54,6 +54,7 @@ class SubgraphTrainer final : public PhaseTrainer {
   void learn(TrainingState& state) override;
   void settle(TrainingState& state) override;
   [[nodiscard]] MetricSet validated(const TrainingState& state) const override;
+  [[nodiscard]] bool validates() const override { return setup_.trainer.validates(); }
 
   // One step on what was cut out.
   void step(TrainingState& state, const SubgraphStep& batch);
@@ -67,6 +68,7 @@ class SubgraphTrainer final : public PhaseTrainer {
   void stepOnDevice(TrainingState& state, const SubgraphStep& batch);
 
   const SubgraphModel& model_;
+  const Dataset& dataset_;
   const TrainingEdges& training_;
   SubgraphSetup setup_;
   BatchStream batches_;
