@@ -50,22 +50,44 @@ void FullRankingAccumulator::add(ScoreSpan scores, std::span<const UserItems> us
     throw ShapeError(fmt::format("{} scores are not {} users x {} items", scores.size(),
                                  users.size(), item_count_));
   }
-  std::vector<TopKMetrics> metrics(users.size() * ks_.size());
   scores.visit([&](auto values) {
-    parallelFor(users.size(), kUserGrain, [&](std::size_t begin, std::size_t end) {
-      UserRanker ranker(item_count_, places_);
-      for (std::size_t i = begin; i < end; ++i) {
-        if (users[i].relevant.empty()) {
-          continue;
-        }
-        const auto runs = ranker.topRuns(values.subspan(i * item_count_, item_count_), users[i],
-                                         users_ + skipped_ + i);
-        for (std::size_t j = 0; j < ks_.size(); ++j) {
-          metrics[i * ks_.size() + j] =
-              metricsAt(runs, users[i].relevant.size(), ks_[j], discounts_, ideal_);
-        }
-      }
+    addRuns(users, [&](UserRanker& ranker, std::size_t i) {
+      return ranker.topRuns(values.subspan(i * item_count_, item_count_), users[i],
+                            users_ + skipped_ + i);
     });
+  });
+}
+
+void FullRankingAccumulator::add(const TopLists& best, std::span<const UserItems> users) {
+  if (best.offsets.size() != users.size() + 1 || best.offsets.back() != best.items.size() ||
+      best.items.size() != best.scores.size()) {
+    throw ShapeError(
+        fmt::format("lists of {} users for {}", best.offsets.size() - 1, users.size()));
+  }
+  addRuns(users, [&](UserRanker& ranker, std::size_t i) {
+    const std::size_t begin = best.offsets[i];
+    const std::size_t count = best.offsets[i + 1] - begin;
+    return ranker.listRuns(std::span(best.items).subspan(begin, count),
+                           std::span(best.scores).subspan(begin, count), users[i],
+                           users_ + skipped_ + i);
+  });
+}
+
+template <class RunsOf>
+void FullRankingAccumulator::addRuns(std::span<const UserItems> users, const RunsOf& runs_of) {
+  std::vector<TopKMetrics> metrics(users.size() * ks_.size());
+  parallelFor(users.size(), kUserGrain, [&](std::size_t begin, std::size_t end) {
+    UserRanker ranker(item_count_, places_);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (users[i].relevant.empty()) {
+        continue;
+      }
+      const auto runs = runs_of(ranker, i);
+      for (std::size_t j = 0; j < ks_.size(); ++j) {
+        metrics[i * ks_.size() + j] =
+            metricsAt(runs, users[i].relevant.size(), ks_[j], discounts_, ideal_);
+      }
+    }
   });
   for (std::size_t i = 0; i < users.size(); ++i) {
     addUser(users[i], std::span(metrics).subspan(i * ks_.size(), ks_.size()));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "edgewise/evaluation/full_ranking.h"
 #include "edgewise/evaluation/ranking.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
@@ -139,13 +138,16 @@ MetricSet evaluateFullRanking(const LinkScorer& scorer, const Dataset& dataset,
   for (std::size_t begin = 0; begin < users.size(); begin += block) {
     throwIfInterrupted();
     const auto batch = std::span(users).subspan(begin, std::min(block, users.size() - begin));
-    const ScoreSpan scores =
-        scorer.scoreBlock(batch, {shape.users, shape.items}, dataset.node_count, memory);
     user_items.clear();
     for (const NodeId user : batch) {
       user_items.push_back({.masked = masked.of(index(user)), .relevant = wanted.of(index(user))});
     }
-    accumulator.add(scores, user_items);
+    const NodeRange items{shape.users, shape.items};
+    if (const auto best = scorer.topBlock(batch, items, user_items, accumulator.places())) {
+      accumulator.add(*best, user_items);
+    } else {
+      accumulator.add(scorer.scoreBlock(batch, items, dataset.node_count, memory), user_items);
+    }
     task.advance(batch.size());
   }
   return evaluateFullRanking(accumulator.result(), request.requests);

@@ -83,6 +83,26 @@ std::span<const TieRun> UserRanker::topRuns(std::span<const T> scores, const Use
   return runs_;
 }
 
+std::span<const TieRun> UserRanker::listRuns(std::span<const std::uint32_t> items,
+                                             std::span<const float> scores, const UserItems& user,
+                                             std::uint64_t row) {
+  assignRoles(user, row);
+  above_.clear();
+  at_bar_ = {};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    requireItem(items[i], roles_.size(), row);
+    if (std::isnan(scores[i])) {
+      failNotANumber(fmt::format("scores of user row {}", row), items[i]);
+    }
+    if (roles_[items[i]] != ItemRole::kMasked) {
+      above_.push_back({static_cast<double>(scores[i]), roles_[items[i]] == ItemRole::kRelevant});
+    }
+  }
+  clearRoles(user);
+  makeRuns();
+  return runs_;
+}
+
 std::size_t UserRanker::assignRoles(const UserItems& user, std::uint64_t row) {
   std::size_t candidates = roles_.size();
   for (const std::uint32_t item : user.masked) {

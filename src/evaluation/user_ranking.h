@@ -31,6 +31,10 @@ class UserRanker {
   template <class T>
   std::span<const TieRun> topRuns(std::span<const T> scores, const UserItems& user,
                                   std::uint64_t row);
+  // The same from a list of all candidates that reach the K-th best score.
+  std::span<const TieRun> listRuns(std::span<const std::uint32_t> items,
+                                   std::span<const float> scores, const UserItems& user,
+                                   std::uint64_t row);
 
  private:
   enum class ItemRole : std::uint8_t { kCandidate, kMasked, kRelevant };

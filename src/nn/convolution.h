@@ -22,8 +22,8 @@ struct LayerInput {
   at::Tensor heard;
 };
 
-// Stateless but for the ids of its weights. Transforms before it aggregates: the same sum, and the
-// sums are as narrow as the output.
+// Stateless but for the ids of its weights. At all nodes it transforms before it aggregates: the
+// same sum, and the sums are as narrow as the output.
 class Convolution {
  public:
   Convolution() = default;
@@ -36,6 +36,12 @@ class Convolution {
   [[nodiscard]] virtual at::Tensor apply(const Parameters& parameters,
                                          const std::shared_ptr<const MessagePlan>& messages,
                                          const LayerInput& x) const = 0;
+  // Its rows at both ends of every pair, [2 * pairs, out]; x is [nodes, in]. Aggregates before it
+  // transforms: there are fewer rows to transform then.
+  [[nodiscard]] virtual at::Tensor applyAt(const Parameters& parameters,
+                                           const std::shared_ptr<const MessagePlan>& messages,
+                                           const at::Tensor& x,
+                                           const std::shared_ptr<const PairIndex>& pairs) const = 0;
 };
 
 // Throws ShapeError for messages among another number of nodes.

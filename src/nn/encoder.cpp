@@ -10,6 +10,7 @@
 
 #include "edgewise/ops/layer_norm.h"
 #include "edgewise/ops/product.h"
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 #include "nn/convolution.h"
@@ -50,40 +51,13 @@ class ConvolutionStack final : public Encoder {
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const Noise& noise, std::size_t depth) const override {
-    invariant(depth >= 1 && depth <= layers_.size(), "an encoder was asked for more than it has");
-    detail::requireNodes(*messages, *input_);
-    LayerOutputs outputs;
-    const PreparedInput input = input_->prepare(parameters, noise);
-    at::Tensor activated;
-    at::Tensor before;
-    for (std::size_t k = 0; k < depth; ++k) {
-      const detail::LayerInput x{
-          .times =
-              [&](const at::Tensor& weight) {
-                return k == 0 ? input.times(weight) : product(activated, weight);
-              },
-          .heard = k == 0 ? input_->heard(parameters, messages, noise) : at::Tensor()};
-      at::Tensor h = normalised(parameters, layers_[k],
-                                layers_[k].convolution->apply(parameters, messages, x));
-      if (options_.residual && k > 0) {
-        h = h + before;
-      }
-      if (options_.initial_residual > 0) {
-        h = h + options_.initial_residual * input.embedding();
-      }
-      before = h;
-      const bool after = options_.layer_output == "after";
-      if (after) {
-        outputs.push_back(activation(h, DropoutMask()));
-      }
-      if (k + 1 < depth) {
-        activated = activation(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
-      }
-      if (!after) {
-        outputs.push_back(h);
-      }
-    }
-    return outputs;
+    return encoded(parameters, messages, noise, depth, nullptr);
+  }
+  [[nodiscard]] LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    return encoded(parameters, messages, noise, depth, pairs);
   }
 
   [[nodiscard]] Norm norm() const override { return norm_; }
@@ -91,6 +65,54 @@ class ConvolutionStack final : public Encoder {
   [[nodiscard]] std::int64_t width() const override { return options_.hidden; }
 
  private:
+  using Ends = std::shared_ptr<const PairIndex>;
+
+  // At all nodes, or at the ends of pairs; then the deepest layer is computed nowhere else.
+  [[nodiscard]] LayerOutputs encoded(const Parameters& parameters,
+                                     const std::shared_ptr<const MessagePlan>& messages,
+                                     const Noise& noise, std::size_t depth,
+                                     const Ends& ends) const {
+    invariant(depth >= 1 && depth <= layers_.size(), "an encoder was asked for more than it has");
+    detail::requireNodes(*messages, *input_);
+    LayerOutputs outputs;
+    const PreparedInput input = input_->prepare(parameters, noise);
+    at::Tensor activated;
+    at::Tensor before;
+    for (std::size_t k = 0; k < depth; ++k) {
+      const bool last = k + 1 == depth;
+      const detail::LayerInput x{
+          .times =
+              [&](const at::Tensor& weight) {
+                return k == 0 ? input.times(weight) : product(activated, weight);
+              },
+          .heard = k == 0 ? input_->heard(parameters, messages, noise) : at::Tensor()};
+      // The input of the first layer may be sparse: it is not gathered.
+      const Ends at = last && k > 0 ? ends : nullptr;
+      const detail::Convolution& convolution = *layers_[k].convolution;
+      at::Tensor h = normalised(parameters, layers_[k],
+                                at ? convolution.applyAt(parameters, messages, activated, at)
+                                   : convolution.apply(parameters, messages, x));
+      if (options_.residual && k > 0) {
+        h = h + rowsAt(before, at);
+      }
+      if (options_.initial_residual > 0) {
+        h = h + options_.initial_residual * rowsAt(input.embedding(), at);
+      }
+      before = h;
+      if (!last) {
+        activated = activation(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
+      }
+      const at::Tensor output = rowsAt(h, at ? nullptr : ends);
+      outputs.push_back(options_.layer_output == "after" ? activation(output, DropoutMask())
+                                                         : output);
+    }
+    return outputs;
+  }
+
+  static at::Tensor rowsAt(const at::Tensor& x, const Ends& ends) {
+    return ends ? gatherEnd(x, ends, PairEnd::kBoth) : x;
+  }
+
   [[nodiscard]] at::Tensor activation(const at::Tensor& h, const DropoutMask& mask) const {
     return options_.activation == "relu" ? reluDropout(h, mask) : dropout(h, mask);
   }
@@ -108,6 +130,17 @@ class ConvolutionStack final : public Encoder {
 };
 
 }  // namespace
+
+LayerOutputs Encoder::encodeEnds(const Parameters& parameters,
+                                 const std::shared_ptr<const MessagePlan>& messages,
+                                 const Noise& noise, std::size_t depth,
+                                 const std::shared_ptr<const PairIndex>& pairs) const {
+  LayerOutputs layers = encode(parameters, messages, noise, depth);
+  for (at::Tensor& layer : layers) {
+    layer = gatherEnd(layer, pairs, PairEnd::kBoth);
+  }
+  return layers;
+}
 
 void detail::requireNodes(const MessagePlan& messages, const NodeInput& input) {
   if (messages.nodeCount() != input.nodeCount()) {

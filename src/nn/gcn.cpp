@@ -23,6 +23,13 @@ class GcnConvolution final : public Convolution {
                : aggregateOnto(messages, x.times(parameters[weight_]), parameters[bias_]);
   }
 
+  [[nodiscard]] at::Tensor applyAt(const Parameters& parameters,
+                                   const std::shared_ptr<const MessagePlan>& messages,
+                                   const at::Tensor& x,
+                                   const std::shared_ptr<const PairIndex>& pairs) const override {
+    return affine(aggregateEnds(messages, x, pairs), parameters[weight_], parameters[bias_]);
+  }
+
  private:
   ParameterId weight_;
   ParameterId bias_;

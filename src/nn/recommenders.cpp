@@ -88,6 +88,15 @@ class LightGcnSum final : public Encoder {
     requireNodes(*messages, *input_);
     return {propagate(messages, input_->prepare(parameters, noise).embedding(), weights_)};
   }
+  [[nodiscard]] LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    invariant(depth == 1, "an encoder was asked for more than it has");
+    requireNodes(*messages, *input_);
+    return {
+        propagateEnds(messages, input_->prepare(parameters, noise).embedding(), weights_, pairs)};
+  }
   [[nodiscard]] Norm norm() const override { return Norm::kSymmetricOpen; }
   [[nodiscard]] std::size_t depth() const override { return 1; }
   [[nodiscard]] int firstHops() const override { return static_cast<int>(weights_.size()) - 1; }

@@ -5,6 +5,7 @@
 #include "edgewise/ops/device.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/view_pairs.h"
 #include "nn/convolution.h"
 
 namespace edgewise::detail {
@@ -34,6 +35,14 @@ class SageConvolution final : public Convolution {
     h = aggregate(messages, h);
     h = h + x.times(parameters[own_]);
     return addBias(h, parameters[bias_]);
+  }
+
+  [[nodiscard]] at::Tensor applyAt(const Parameters& parameters,
+                                   const std::shared_ptr<const MessagePlan>& messages,
+                                   const at::Tensor& x,
+                                   const std::shared_ptr<const PairIndex>& pairs) const override {
+    return affine(aggregateEnds(messages, x, pairs), parameters[neighbours_], parameters[bias_]) +
+           product(gatherEnd(x, pairs, PairEnd::kBoth), parameters[own_]);
   }
 
  private:

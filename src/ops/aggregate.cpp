@@ -1,6 +1,7 @@
 #include "edgewise/ops/aggregate.h"
 
 #include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/view_pairs.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_aggregate.h"
 #include "ops/device_plan.h"
@@ -70,6 +71,16 @@ at::Tensor hornerStep(const MessagePlan& plan, const at::Tensor& y, const at::Te
   return output;
 }
 
+// What the last step of a propagation aggregates, over the last weight.
+at::Tensor allButLastStep(const MessagePlan& plan, const at::Tensor& x,
+                          const std::vector<double>& weights) {
+  at::Tensor y = x;
+  for (std::size_t k = weights.size() - 1; k-- > 1;) {
+    y = hornerStep(plan, y, x, {.gain = 1, .times = weights[k] / weights.back()});
+  }
+  return y;
+}
+
 class Propagate : public torch::autograd::Function<Propagate> {
  public:
   // `weights` do not end in 0, unless there is but one.
@@ -80,14 +91,9 @@ class Propagate : public torch::autograd::Function<Propagate> {
     context->saved_data["weights"] = weights;
     const at::Tensor input = x.contiguous().detach();
     const double last = weights.back();
-    if (weights.size() == 1) {
-      return input * last;
-    }
-    at::Tensor y = input;
-    for (std::size_t k = weights.size() - 1; k-- > 1;) {
-      y = hornerStep(*plan, y, input, {.gain = 1, .times = weights[k] / last});
-    }
-    return hornerStep(*plan, y, input, {.gain = last, .times = weights[0]});
+    return weights.size() == 1 ? input * last
+                               : hornerStep(*plan, allButLastStep(*plan, input, weights), input,
+                                            {.gain = last, .times = weights[0]});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -95,6 +101,31 @@ class Propagate : public torch::autograd::Function<Propagate> {
     const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
     return {Propagate::apply(gradients[0], plan->transposed(), weights), at::Tensor(),
             at::Tensor()};
+  }
+};
+
+// A propagation but for its last step, which is taken at the ends of pairs alone.
+class PropagateEnds : public torch::autograd::Function<PropagateEnds> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::shared_ptr<const MessagePlan>& plan,
+                            const std::vector<double>& weights,
+                            const std::shared_ptr<const PairIndex>& pairs) {
+    detail::keep(context, "plan", plan);
+    detail::keep(context, "pairs", pairs);
+    context->saved_data["weights"] = weights;
+    const at::Tensor input = x.contiguous().detach();
+    const at::Tensor y = allButLastStep(*plan, input, weights);
+    return plan->onDevice().applyAt(y, pairs->ends(x.device()).reshape({-1})) * weights.back() +
+           gatherEnd(input, pairs, PairEnd::kBoth) * weights[0];
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    const auto pairs = detail::kept<PairIndex>(context, "pairs");
+    const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
+    return {propagate(plan->transposed(), sumByNode(gradients[0], pairs), weights), at::Tensor(),
+            at::Tensor(), at::Tensor()};
   }
 };
 
@@ -120,6 +151,53 @@ class AggregateOnto : public torch::autograd::Function<AggregateOnto> {
   }
 };
 
+at::Tensor aggregateFew(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x);
+
+// The aggregation of what is 0 but at some nodes; the same as any other but for the time.
+class AggregateFew : public torch::autograd::Function<AggregateFew> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::shared_ptr<const MessagePlan>& plan) {
+    detail::keep(context, "plan", plan);
+    return onDevice(x) ? plan->onDevice().applyToFew(x.contiguous()) : applyPlan(*plan, x);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    return {aggregate(plan->transposed(), gradients[0]), at::Tensor()};
+  }
+};
+
+at::Tensor aggregateFew(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
+  return AggregateFew::apply(x, plan);
+}
+
+class AggregateEnds : public torch::autograd::Function<AggregateEnds> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::shared_ptr<const MessagePlan>& plan,
+                            const std::shared_ptr<const PairIndex>& pairs) {
+    detail::keep(context, "plan", plan);
+    detail::keep(context, "pairs", pairs);
+    const at::Tensor input = x.contiguous();
+    return plan->onDevice().applyAt(input, pairs->ends(x.device()).reshape({-1}));
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    const auto pairs = detail::kept<PairIndex>(context, "pairs");
+    return {aggregateFew(plan->transposed(), sumByNode(gradients[0], pairs)), at::Tensor(),
+            at::Tensor()};
+  }
+};
+
+std::vector<double> withoutLastZeros(std::span<const double> weights) {
+  std::vector<double> used(weights.begin(), weights.end());
+  while (used.size() > 1 && used.back() == 0) {
+    used.pop_back();
+  }
+  invariant(!used.empty(), "a propagation has a weight for the start at least");
+  return used;
+}
+
 }  // namespace
 
 bool aggregatesDensely(const MessagePlan& plan, at::Device device) {
@@ -135,15 +213,27 @@ at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::T
   return Aggregate::apply(x, plan);
 }
 
+at::Tensor aggregateEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
+                         const std::shared_ptr<const PairIndex>& pairs) {
+  checkInput(*plan, x);
+  return onDevice(x) ? AggregateEnds::apply(x, plan, pairs)
+                     : gatherEnd(aggregate(plan, x), pairs, PairEnd::kBoth);
+}
+
 at::Tensor propagate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
                      std::span<const double> weights) {
   checkInput(*plan, x);
-  std::vector<double> used(weights.begin(), weights.end());
-  while (used.size() > 1 && used.back() == 0) {
-    used.pop_back();
-  }
-  invariant(!used.empty(), "a propagation has a weight for the start at least");
-  return Propagate::apply(x, plan, used);
+  return Propagate::apply(x, plan, withoutLastZeros(weights));
+}
+
+at::Tensor propagateEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
+                         std::span<const double> weights,
+                         const std::shared_ptr<const PairIndex>& pairs) {
+  checkInput(*plan, x);
+  const std::vector<double> used = withoutLastZeros(weights);
+  return onDevice(x) && used.size() > 1
+             ? PropagateEnds::apply(x, plan, used, pairs)
+             : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);
 }
 
 at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,

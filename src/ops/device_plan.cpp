@@ -49,9 +49,11 @@ const T* dataOf(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
-// Where sums of long rows' segments go.
-at::Tensor scratchFor(const cuda::LongRows& long_rows, const at::Tensor& out) {
-  return at::empty({static_cast<std::int64_t>(long_rows.segments), out.size(1)}, out.options());
+// Where sums of long rows' segments go, and of long rows themselves when rows are picked.
+at::Tensor scratchFor(const cuda::RowOrder& order, const at::Tensor& like) {
+  const std::size_t rows = order.segments + (order.picked ? order.long_count : 0);
+  return at::empty({static_cast<std::int64_t>(rows), like.size(1)},
+                   like.options().requires_grad(false));
 }
 
 // For each entry whether it is masked.
@@ -89,8 +91,9 @@ cuda::Rows DeviceGraph::rows(at::Device device) {
 }
 
 // The lock is held.
-void DeviceGraph::cutLongRows(at::Device device) {
-  std::vector<std::int32_t> rows;
+void DeviceGraph::orderRows(at::Device device) {
+  std::vector<std::int32_t> short_rows;
+  std::vector<std::int32_t> long_rows;
   std::vector<std::int32_t> first = {0};
   std::vector<std::int64_t> bounds;
   const auto offsets = graph_->offsets();
@@ -98,29 +101,36 @@ void DeviceGraph::cutLongRows(at::Device device) {
     const auto begin = static_cast<std::int64_t>(offsets[row]);
     const auto end = static_cast<std::int64_t>(offsets[row + 1]);
     if (end - begin <= kLongRow) {
+      short_rows.push_back(static_cast<std::int32_t>(row));
       continue;
     }
-    rows.push_back(static_cast<std::int32_t>(row));
+    long_rows.push_back(static_cast<std::int32_t>(row));
     for (std::int64_t entry = begin; entry < end; entry += kSegment) {
       bounds.push_back(entry);
       bounds.push_back(std::min(end, entry + kSegment));
     }
     first.push_back(static_cast<std::int32_t>(bounds.size() / 2));
   }
-  long_rows_ = copyTo(device, std::span<const std::int32_t>(rows), at::kInt);
+  std::ranges::stable_sort(short_rows, std::ranges::greater(), [&](std::int32_t row) {
+    const auto place = static_cast<std::size_t>(row);
+    return offsets[place + 1] - offsets[place];
+  });
+  short_rows_ = copyTo(device, std::span<const std::int32_t>(short_rows), at::kInt);
+  long_rows_ = copyTo(device, std::span<const std::int32_t>(long_rows), at::kInt);
   long_first_ = copyTo(device, std::span<const std::int32_t>(first), at::kInt);
   long_bounds_ = copyTo(device, std::span<const std::int64_t>(bounds), at::kLong);
 }
 
-cuda::LongRows DeviceGraph::longRows(at::Device device) {
+cuda::RowOrder DeviceGraph::rowOrder(at::Device device) {
   const std::scoped_lock lock(mutex_);
-  if (!long_rows_.defined()) {
-    cutLongRows(device);
+  if (!short_rows_.defined()) {
+    orderRows(device);
   }
-  return {.entries = kLongRow,
-          .count = static_cast<std::size_t>(long_rows_.numel()),
+  return {.count = static_cast<std::size_t>(short_rows_.numel()),
+          .rows = short_rows_.data_ptr<std::int32_t>(),
+          .long_count = static_cast<std::size_t>(long_rows_.numel()),
           .segments = static_cast<std::size_t>(long_bounds_.numel()) / 2,
-          .rows = long_rows_.data_ptr<std::int32_t>(),
+          .long_rows = long_rows_.data_ptr<std::int32_t>(),
           .first = long_first_.data_ptr<std::int32_t>(),
           .bounds = long_bounds_.data_ptr<std::int64_t>()};
 }
@@ -224,43 +234,62 @@ at::Tensor DevicePlan::apply(const at::Tensor& x, const at::Tensor& plus,
     sum = plus.defined() ? sum + plus : sum;
     return bias.defined() ? sum + bias : sum;
   }
-  if (prefersHalf(x.scalar_type(), x.size(1))) {
-    return halfSums(x, plus, bias);
+  return rowSums(x, {.order = graph_->rowOrder(x.device()), .plus = plus, .bias = bias});
+}
+
+at::Tensor DevicePlan::applyAt(const at::Tensor& x, const at::Tensor& nodes) const {
+  if (prefersDense(x.scalar_type())) {
+    return denseProduct(x).index_select(0, nodes);
   }
+  cuda::RowOrder order = graph_->rowOrder(x.device());
+  order.picked = true;
+  order.count = static_cast<std::size_t>(nodes.numel());
+  order.rows = nodes.data_ptr<std::int32_t>();
+  return rowSums(x, {.order = order});
+}
+
+at::Tensor DevicePlan::applyToFew(const at::Tensor& x) const {
+  return prefersDense(x.scalar_type())
+             ? denseProduct(x)
+             : rowSums(x, {.order = graph_->rowOrder(x.device()), .few = true});
+}
+
+at::Tensor DevicePlan::rowSums(const at::Tensor& x, const RowSums& told) const {
   requireKernels();
-  at::Tensor out = at::empty_like(x).detach();
+  const std::int64_t count =
+      told.order.picked ? static_cast<std::int64_t>(told.order.count) : x.size(0);
+  at::Tensor out = at::empty({count, x.size(1)}, x.options().requires_grad(false));
+  const at::Tensor scratch = scratchFor(told.order, x);
+  if (prefersHalf(x.scalar_type(), x.size(1))) {
+    halfSums(x, told, scratch, out);
+    return out;
+  }
   if constexpr (kDeviceKernels) {
-    const cuda::LongRows long_rows = graph_->longRows(x.device());
-    const at::Tensor scratch = scratchFor(long_rows, out);
     byType("aggregate", x, [&]<class Real>(Real) {
-      cuda::aggregate<Real>(streamOf(x), rows(x.device()), scales<Real>(x.device()),
+      cuda::aggregate<Real>(streamOf(x), rows(x.device()), told.order, scales<Real>(x.device()),
                             x.data_ptr<Real>(), sizeOf(x, 1),
-                            {dataOf<Real>(plus), dataOf<Real>(bias)}, out.data_ptr<Real>(),
-                            long_rows, scratch.data_ptr<Real>());
+                            {dataOf<Real>(told.plus), dataOf<Real>(told.bias)},
+                            out.data_ptr<Real>(), scratch.data_ptr<Real>());
     });
   }
   return out;
 }
 
-at::Tensor DevicePlan::halfSums(const at::Tensor& x, const at::Tensor& plus,
-                                const at::Tensor& bias) const {
-  at::Tensor out = at::empty_like(x).detach();
+void DevicePlan::halfSums(const at::Tensor& x, const RowSums& told, const at::Tensor& scratch,
+                          const at::Tensor& out) const {
   if constexpr (kDeviceKernels) {
     const cuda::Stream stream = streamOf(x);
-    const cuda::Rows entries = rows(x.device());
     const cuda::Scales<float> by = scales<float>(x.device());
     const at::Tensor messages = at::empty(x.sizes(), out.options().dtype(at::kHalf));
     const at::Tensor down = at::empty({x.size(0)}, out.options());
     auto* const sent = static_cast<std::uint16_t*>(messages.data_ptr());
     cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, sent,
                      down.data_ptr<float>());
-    const cuda::LongRows long_rows = graph_->longRows(x.device());
-    const at::Tensor scratch = scratchFor(long_rows, out);
-    cuda::aggregateMessages(stream, entries, by, sent, sizeOf(x, 1), down.data_ptr<float>(),
-                            {dataOf<float>(plus), dataOf<float>(bias)}, out.data_ptr<float>(),
-                            long_rows, scratch.data_ptr<float>());
+    cuda::aggregateMessages(stream, rows(x.device()), told.order, by, sent, sizeOf(x, 1),
+                            down.data_ptr<float>(), told.few,
+                            {dataOf<float>(told.plus), dataOf<float>(told.bias)},
+                            out.data_ptr<float>(), scratch.data_ptr<float>());
   }
-  return out;
 }
 
 at::Tensor DevicePlan::denseProduct(const at::Tensor& x) const {

@@ -17,17 +17,18 @@ class DeviceGraph {
  public:
   explicit DeviceGraph(std::shared_ptr<const CsrGraph> graph) : graph_(std::move(graph)) {}
   [[nodiscard]] cuda::Rows rows(at::Device device);
-  [[nodiscard]] cuda::LongRows longRows(at::Device device);
+  [[nodiscard]] cuda::RowOrder rowOrder(at::Device device);
   [[nodiscard]] const CsrGraph& graph() const { return *graph_; }
 
  private:
-  void cutLongRows(at::Device device);
+  void orderRows(at::Device device);
 
   std::mutex mutex_;
   std::shared_ptr<const CsrGraph> graph_;
   at::Tensor offsets_;
   at::Tensor columns_;
   at::Tensor weights_;
+  at::Tensor short_rows_;
   at::Tensor long_rows_;
   at::Tensor long_first_;
   at::Tensor long_bounds_;
@@ -53,6 +54,10 @@ class DevicePlan {
   // The aggregation of x, plus a matrix and a bias where they are defined.
   [[nodiscard]] at::Tensor apply(const at::Tensor& x, const at::Tensor& plus,
                                  const at::Tensor& bias) const;
+  // Its rows at `nodes` [count] of int32, [count, width].
+  [[nodiscard]] at::Tensor applyAt(const at::Tensor& x, const at::Tensor& nodes) const;
+  // The aggregation of x, of which most rows are zeros.
+  [[nodiscard]] at::Tensor applyToFew(const at::Tensor& x) const;
   // Whether a dense product is faster than going through the rows, and as exact as was asked for.
   [[nodiscard]] bool prefersDense(at::ScalarType type) const;
   // Whether messages of 16 bits are, too.
@@ -61,8 +66,16 @@ class DevicePlan {
  private:
   void fill(at::Device device) const;
   [[nodiscard]] at::Tensor denseProduct(const at::Tensor& x) const;
-  [[nodiscard]] at::Tensor halfSums(const at::Tensor& x, const at::Tensor& plus,
-                                    const at::Tensor& bias) const;
+  // What an aggregation by rows is told.
+  struct RowSums {
+    cuda::RowOrder order;
+    at::Tensor plus = {};
+    at::Tensor bias = {};
+    bool few = false;
+  };
+  [[nodiscard]] at::Tensor rowSums(const at::Tensor& x, const RowSums& told) const;
+  void halfSums(const at::Tensor& x, const RowSums& told, const at::Tensor& scratch,
+                const at::Tensor& out) const;
 
   const MessagePlan* plan_;
   std::shared_ptr<DeviceGraph> graph_;

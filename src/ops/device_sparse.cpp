@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 
 #include "edgewise/util/error.h"
+#include "ops/autograd_support.h"
 #include "ops/device_copy.h"
 
 namespace edgewise::detail {
@@ -93,14 +94,11 @@ at::Tensor DeviceSparse::throughRows(const at::Tensor& x, bool transposed) const
                           .columns = side.indices.data_ptr<std::int32_t>(),
                           .weights = values.data_ptr<float>(),
                           .gone = nullptr};
-    const auto width = static_cast<std::size_t>(x.size(1));
-    if (x.scalar_type() == at::kDouble) {
-      cuda::aggregate<double>(stream, rows, {}, x.data_ptr<double>(), width, {},
-                              out.data_ptr<double>());
-    } else {
-      cuda::aggregate<float>(stream, rows, {}, x.data_ptr<float>(), width, {},
-                             out.data_ptr<float>());
-    }
+    const cuda::RowOrder as_they_stand{.count = rows.count};
+    byType("sparse product", x, [&]<class Real>(Real) {
+      cuda::aggregate<Real>(stream, rows, as_they_stand, {}, x.data_ptr<Real>(), sizeOf(x, 1), {},
+                            out.data_ptr<Real>(), nullptr);
+    });
   }
   return out;
 }

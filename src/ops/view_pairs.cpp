@@ -307,20 +307,16 @@ at::Tensor gatherEnd(const at::Tensor& x, const std::shared_ptr<const PairIndex>
   return GatherEnd::apply(x, pairs, static_cast<std::int64_t>(end));
 }
 
-NearPairs nearPairs(std::span<const at::Tensor> layers,
-                    const std::shared_ptr<const PairIndex>& pairs) {
-  NearPairs near{.layers = {}, .pairs = pairs->apart()};
-  near.layers.reserve(layers.size());
-  for (const at::Tensor& layer : layers) {
-    near.layers.push_back(gatherEnd(layer, pairs, PairEnd::kBoth));
-  }
-  return near;
+at::Tensor sumByNode(const at::Tensor& rows, const std::shared_ptr<const PairIndex>& pairs) {
+  invariant(rows.dim() == 2 && static_cast<std::size_t>(rows.size(0)) == 2 * pairs->size(),
+            "rows of both ends of every pair");
+  return scatterEnd(rows, pairs, static_cast<std::int64_t>(PairEnd::kBoth));
 }
 
-bool nearPairsPay(std::span<const at::Tensor> layers, const PairIndex& pairs) {
+bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device) {
   constexpr std::size_t kLeastElements = std::size_t{1} << 23;
-  return onDevice(layers.front()) && pairs.nodeCount() > 4 * pairs.size() &&
-         static_cast<std::size_t>(layers.front().numel()) >= kLeastElements;
+  return onDevice(device) && pairs.nodeCount() > 4 * pairs.size() &&
+         pairs.nodeCount() * static_cast<std::size_t>(width) >= kLeastElements;
 }
 
 }  // namespace edgewise

@@ -190,9 +190,9 @@ at::Tensor LinkTrainer::batchLoss(const TrainingState& state, const EdgeBatch& b
     stages.ended(stage::kChoose);
   }
   const Noise noise(setup_.seed, static_cast<std::uint64_t>(state.steps));
-  const LayerOutputs layers = model_.encode(state.parameters, messages, noise);
+  const EncodedPairs encoded = model_.encodePairs(state.parameters, messages, pairs.pairs, noise);
   stages.ended(stage::kEncode);
-  at::Tensor value = model_.decodedLoss(state.parameters, layers, pairs, noise);
+  at::Tensor value = model_.decodedLoss(state.parameters, encoded, pairs, noise);
   stages.ended(stage::kDecode);
   return value;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <tuple>
 
 #include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
@@ -44,6 +46,32 @@ TileRows tileRows(const ScoreTerm& term, std::span<const at::Tensor> left,
     }
   }
   return rows;
+}
+
+// Where masked targets stand in scores [sources, targets], one row after the other.
+at::Tensor maskedPlaces(std::span<const UserItems> known, std::size_t targets) {
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    for (const std::uint32_t item : known[i].masked) {
+      places.push_back(static_cast<std::int64_t>(i * targets + item));
+    }
+  }
+  return at::tensor(places, at::kLong);
+}
+
+// From places [count, 2] in order and as many scores.
+TopLists listsOf(const at::Tensor& places, const at::Tensor& scores, std::size_t sources) {
+  TopLists lists;
+  lists.offsets.assign(sources + 1, 0);
+  const auto* const place = places.data_ptr<std::int64_t>();
+  const auto* const score = scores.data_ptr<float>();
+  for (std::int64_t i = 0; i < scores.numel(); ++i) {
+    ++lists.offsets[static_cast<std::size_t>(place[2 * i]) + 1];
+    lists.items.push_back(static_cast<std::uint32_t>(place[2 * i + 1]));
+    lists.scores.push_back(score[i]);
+  }
+  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+  return lists;
 }
 
 // Ranks are told by the last digits too, so products that make scores are not rounded.
@@ -221,7 +249,12 @@ at::Tensor ModelScorer::decoded(std::span<const NodeId> sources, NodeRange targe
   if (!pairs.empty()) {
     score();
   }
-  return at::cat(scores, 0);
+  return at::cat(scores, 0).reshape(
+      {static_cast<std::int64_t>(sources.size()), static_cast<std::int64_t>(targets.count)});
+}
+
+at::Tensor ModelScorer::blockScores(std::span<const NodeId> sources, NodeRange targets) const {
+  return factors_ ? products(sources, targets) : decoded(sources, targets);
 }
 
 ScoreSpan ModelScorer::scoreBlock(std::span<const NodeId> sources, NodeRange targets, std::size_t,
@@ -229,10 +262,28 @@ ScoreSpan ModelScorer::scoreBlock(std::span<const NodeId> sources, NodeRange tar
   const WithoutGradients guard;
   memory.floats.resize(sources.size() * targets.count);
   if (!memory.floats.empty()) {
-    const at::Tensor scores = factors_ ? products(sources, targets) : decoded(sources, targets);
+    const at::Tensor scores = blockScores(sources, targets);
     at::from_blob(memory.floats.data(), scores.sizes(), at::kFloat).copy_(scores);
   }
   return memory.floats;
+}
+
+std::optional<TopLists> ModelScorer::topBlock(std::span<const NodeId> sources, NodeRange targets,
+                                              std::span<const UserItems> known,
+                                              std::size_t count) const {
+  if (!onDevice(parameters_.flat()) || sources.empty() || count == 0 || targets.count == 0) {
+    return std::nullopt;
+  }
+  const WithoutGradients guard;
+  at::Tensor scores = blockScores(sources, targets);
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  scores.view({-1}).index_fill_(0, maskedPlaces(known, targets.count).to(scores.device()), kNever);
+  const auto best = static_cast<std::int64_t>(std::min(count, targets.count));
+  const at::Tensor bar = std::get<0>(at::topk(scores, best, 1)).narrow(1, best - 1, 1);
+  // Written so that what is not a number is told of, too.
+  const at::Tensor reach = at::logical_not(scores < bar).logical_and_(scores != kNever);
+  return listsOf(at::nonzero(reach).to(at::kCPU).contiguous(),
+                 scores.masked_select(reach).to(at::kCPU), sources.size());
 }
 
 std::uint64_t ModelScorer::pairsWithinReach() const {

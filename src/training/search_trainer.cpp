@@ -206,23 +206,23 @@ SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
 BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pass,
                                       const Levels& levels) const {
   const auto encoded = [this, pass](const Level& level, const Parameters& weights) {
-    return model_.encode(weights, level.messages, pass.noise);
+    return model_.encodePairs(weights, level.messages, level.pairs.pairs, pass.noise);
   };
   const auto loss = [this, pass](const Level& level, const Parameters& weights,
-                                 const LayerOutputs& layers, const Parameters& selector,
+                                 const EncodedPairs& known, const Parameters& selector,
                                  GradientUse use) {
     MixtureOptions mixture = pass.mixture;
     mixture.use = use;
-    return model_.searchLoss(weights, selector, layers, level.pairs, pass.noise, mixture);
+    return model_.searchLoss(weights, selector, known, level.pairs, pass.noise, mixture);
   };
   // The penalty is the model's own: held-out edges are only asked how well they are told.
   const auto lower = [=, this, &own = state.parameters, &level = levels.lower,
-                      known = std::make_shared<LayerOutputs>()](
+                      known = std::make_shared<EncodedPairs>()](
                          const Parameters& weights, const Parameters& selector, GradientUse use) {
-    if (&weights == &own && known->empty()) {
+    if (&weights == &own && known->layers.empty()) {
       *known = encoded(level, weights);
     }
-    const LayerOutputs layers = &weights == &own ? *known : encoded(level, weights);
+    const EncodedPairs layers = &weights == &own ? *known : encoded(level, weights);
     return model_.withPenalty(loss(level, weights, layers, selector, use), weights, level.pairs);
   };
   const auto upper = [=, &level = levels.upper](const Parameters& weights,

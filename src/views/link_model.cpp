@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "edgewise/ops/pair_uses.h"
@@ -13,20 +14,10 @@
 namespace edgewise {
 namespace {
 
-// A batch, and the rows it is decoded from.
-struct Decodable {
-  LayerOutputs layers;
-  PairBatch batch;
-};
-
-Decodable decodable(const LayerOutputs& layers, const PairBatch& batch) {
-  Decodable result{layers, batch};
-  if (nearPairsPay(layers, *batch.pairs)) {
-    NearPairs near = nearPairs(layers, batch.pairs);
-    result.layers = std::move(near.layers);
-    result.batch.pairs = std::move(near.pairs);
-  }
-  return result;
+// The batch between the nodes that were encoded.
+PairBatch among(const EncodedPairs& encoded, PairBatch batch) {
+  batch.pairs = encoded.pairs;
+  return batch;
 }
 
 }  // namespace
@@ -102,16 +93,32 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
   }
 }
 
+bool LinkModel::scalesRows(const Noise& noise) const {
+  return unit_length_ == "always" || (unit_length_ == "training" && noise.active());
+}
+
 LayerOutputs LinkModel::encode(const Parameters& parameters,
                                const std::shared_ptr<const MessagePlan>& messages,
                                const Noise& noise) const {
   LayerOutputs layers = encoder_->encode(parameters, messages, noise, decoder_->depth());
-  if (unit_length_ == "always" || (unit_length_ == "training" && noise.active())) {
-    for (at::Tensor& layer : layers) {
-      layer = unitRows(layer);
-    }
+  if (scalesRows(noise)) {
+    std::ranges::transform(layers, layers.begin(), unitRows);
   }
   return layers;
+}
+
+EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const std::shared_ptr<const PairIndex>& pairs,
+                                    const Noise& noise) const {
+  if (!nearPairsPay(*pairs, encoder_->width(), parameters.flat().device())) {
+    return {encode(parameters, messages, noise), pairs};
+  }
+  LayerOutputs layers = encoder_->encodeEnds(parameters, messages, noise, decoder_->depth(), pairs);
+  if (scalesRows(noise)) {
+    std::ranges::transform(layers, layers.begin(), unitRows);
+  }
+  return {std::move(layers), pairs->apart()};
 }
 
 at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,
@@ -124,34 +131,34 @@ at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& para
   return loss + squares * (embedding_l2_ / static_cast<double>(batch.positives));
 }
 
-at::Tensor LinkModel::decodedLoss(const Parameters& parameters, const LayerOutputs& layers,
+at::Tensor LinkModel::decodedLoss(const Parameters& parameters, const EncodedPairs& encoded,
                                   const PairBatch& batch, const Noise& noise) const {
-  const Decodable near = decodable(layers, batch);
-  return withPenalty(decoder_->loss(parameters, near.layers, near.batch, noise), parameters, batch);
+  return withPenalty(decoder_->loss(parameters, encoded.layers, among(encoded, batch), noise),
+                     parameters, batch);
 }
 
 at::Tensor LinkModel::loss(const Parameters& parameters,
                            const std::shared_ptr<const MessagePlan>& messages,
                            const PairBatch& batch, const Noise& noise) const {
-  return decodedLoss(parameters, encode(parameters, messages, noise), batch, noise);
+  return decodedLoss(parameters, encodePairs(parameters, messages, batch.pairs, noise), batch,
+                     noise);
 }
 
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
-                                 const LayerOutputs& layers, const PairBatch& batch,
+                                 const EncodedPairs& encoded, const PairBatch& batch,
                                  const Noise& noise, const MixtureOptions& mixture) const {
-  const Decodable near = decodable(layers, batch);
   const ViewMixture views{
-      .shares = selector_->shares(selector, near.layers, near.batch.pairs, mixture),
+      .shares = selector_->shares(selector, encoded.layers, encoded.pairs, mixture),
       .use = mixture.use};
-  return decoder_->mixtureLoss(parameters, near.layers, near.batch, views, noise);
+  return decoder_->mixtureLoss(parameters, encoded.layers, among(encoded, batch), views, noise);
 }
 
 at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  PairBatch batch, const Noise& noise) const {
-  const LayerOutputs layers = encode(parameters, messages, noise);
-  batch.choice = selector_->choose(selector, layers, batch.pairs);
-  return decodedLoss(parameters, layers, batch, noise);
+  const EncodedPairs encoded = encodePairs(parameters, messages, batch.pairs, noise);
+  batch.choice = selector_->choose(selector, encoded.layers, encoded.pairs);
+  return decodedLoss(parameters, encoded, batch, noise);
 }
 
 }  // namespace edgewise

@@ -3,6 +3,7 @@
 
 #include "edgewise/data/planted.h"
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/training/model_scorer.h"
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "support/devices.h"
@@ -246,14 +247,64 @@ Tensors slopes(const Problem& problem, at::Device device) {
   const MixtureOptions mixture{.temperature = 0.3};
   const auto search = [&] {
     const Noise noise(1, 2);
-    const LayerOutputs layers = model.encode(weights, messages, noise);
-    return model.withPenalty(model.searchLoss(weights, selector, layers, pairs, noise, mixture),
+    const EncodedPairs encoded = model.encodePairs(weights, messages, pairs.pairs, noise);
+    return model.withPenalty(model.searchLoss(weights, selector, encoded, pairs, noise, mixture),
                              weights, pairs);
   };
   add_slopes(search(), selector);
   add_slopes(search(), weights);
   add_slopes(model.chosenLoss(weights, selector, messages, pairs, Noise(1, 2)), weights);
   return results;
+}
+
+// A scorer that sends all scores.
+class AllScores final : public LinkScorer {
+ public:
+  explicit AllScores(const LinkScorer& scorer) : scorer_(scorer) {}
+  [[nodiscard]] std::vector<double> score(std::span<const Edge> pairs,
+                                          ProgressSink& progress) const override {
+    return scorer_.score(pairs, progress);
+  }
+  void scoreSources(std::span<const NodeId> sources, std::span<double> out,
+                    ProgressSink& progress) const override {
+    scorer_.scoreSources(sources, out, progress);
+  }
+  [[nodiscard]] ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
+                                     std::size_t node_count, ScoreMemory& memory) const override {
+    return scorer_.scoreBlock(sources, targets, node_count, memory);
+  }
+
+ private:
+  const LinkScorer& scorer_;
+};
+
+// A device keeps all but the best scores to itself.
+TEST(FullRankingOnDevice, SendsWhatCounts) {
+  EDGEWISE_NEEDS_DEVICE();
+  for (const std::string predictor : {"dot", "hadamard"}) {
+    const Problem problem(
+        ModelCase{"LightGcn", "lightgcn", "none", {"model.predictor=" + predictor}});
+    const ImitatedDevice imitated;
+    const auto ranked = [&](bool all) {
+      const LinkModel model = makeModel(problem.dataset, problem.options);
+      const Parameters weights =
+          Parameters::initial(model.layout(), 5, at::kFloat, testing::deviceUnderTest());
+      const auto messages =
+          planMessages(model, problem.dataset, problem.split.training.message, true);
+      const ModelScorer scorer(model, weights, messages);
+      const AllScores whole(scorer);
+      return evaluateFullRanking(all ? static_cast<const LinkScorer&>(whole) : scorer,
+                                 problem.dataset, problem.split.training.message,
+                                 problem.split.training.valid.positive,
+                                 {.requests = parseMetrics("recall@5,ndcg@20")}, silentProgress());
+    };
+    const MetricSet want = ranked(true);
+    const MetricSet got = ranked(false);
+    for (const auto& [name, value] : want.values()) {
+      EXPECT_EQ(got.at(name), value) << name << ' ' << predictor;
+      EXPECT_GT(value, 0) << name;
+    }
+  }
 }
 
 class SlopeParity : public ::testing::TestWithParam<ModelCase> {};

@@ -142,9 +142,15 @@ std::vector<OpCase> pairCases() {
        }},
       {"NearPairs", layers,
        [=](const Tensors& x) -> Tensors {
-         const NearPairs near = nearPairs(x, index());
-         return viewPairs(near.layers, near.pairs, views);
+         Tensors ends;
+         for (const at::Tensor& layer : x) {
+           ends.push_back(gatherEnd(layer, index(), PairEnd::kBoth));
+         }
+         return viewPairs(ends, index()->apart(), views);
        }},
+      {"SumByNode",
+       {{30, 4}},
+       [=](const Tensors& x) -> Tensors { return {sumByNode(x[0], index())}; }},
       {"ViewSoftmax",
        {{9, 13}},
        [=](const Tensors& x) -> Tensors { return {viewSoftmax(x[0], 0.3)}; }},
@@ -280,6 +286,23 @@ struct AggregateCase {
       const at::Tensor weight = randomTensor({nodes, width}, 2, type).to(device);
       Tensors results = gradients((y * weight).sum(), std::vector<at::Tensor>{x});
       results.push_back(y.detach() / size);
+      // The same at the ends of some pairs, of which the first nodes are often one.
+      std::vector<Edge> pairs = testing::randomPairs(messages->nodeCount(), 40, 5);
+      for (std::uint32_t i = 0; i < 6; ++i) {
+        pairs.push_back(makeEdge(i % 3, 3 + i));
+      }
+      const auto index = PairIndex::make(pairs, messages->nodeCount());
+      const std::vector<double> weights = {0.5, 0, 0.3, 0.2};
+      const at::Tensor ends =
+          aggregateEnds(messages, x, index) + propagateEnds(messages, x, weights, index);
+      results.push_back(ends.detach() / size);
+      results.push_back(
+          gradients(
+              (ends * randomTensor({2 * static_cast<std::int64_t>(pairs.size()), width}, 3, type)
+                          .to(device))
+                  .sum(),
+              std::vector<at::Tensor>{x})
+              .front());
       setProductPrecision(ProductPrecision::kFloat);
       return results;
     });

@@ -194,6 +194,49 @@ TEST(FullRankingAccumulator, DependsNeitherOnThreadsNorOnBlocks) {
   setThreadCount(threads);
 }
 
+// Scores in steps, so that many are equal at the last place.
+TEST(FullRankingAccumulator, NeedsTheBestCandidatesAlone) {
+  constexpr std::size_t kUsers = 60;
+  constexpr std::size_t kItems = 80;
+  Users made = makeUsers(kUsers, kItems);
+  for (float& score : made.scores) {
+    score = std::round(score * 8) / 8;
+  }
+  FullRankingAccumulator all(kItems, {5, 20});
+  all.add(made.scores, made.views);
+  TopLists best;
+  for (std::size_t user = 0; user < kUsers; ++user) {
+    const auto row = std::span(made.scores).subspan(user * kItems, kItems);
+    const auto& masked = made.views[user].masked;
+    std::vector<std::pair<float, std::uint32_t>> candidates;
+    for (std::uint32_t item = 0; item < kItems; ++item) {
+      if (std::ranges::find(masked, item) == masked.end()) {
+        candidates.emplace_back(row[item], item);
+      }
+    }
+    std::ranges::sort(candidates, std::greater<>());
+    const float bar = candidates[std::min(candidates.size(), all.places()) - 1].first;
+    for (const auto& [score, item] : candidates) {
+      if (score >= bar) {
+        best.items.push_back(item);
+        best.scores.push_back(score);
+      }
+    }
+    best.offsets.push_back(best.items.size());
+  }
+  FullRankingAccumulator some(kItems, {5, 20});
+  some.add(best, made.views);
+  const FullRankingResult want = all.result();
+  const FullRankingResult got = some.result();
+  EXPECT_EQ(got.users, want.users);
+  EXPECT_EQ(got.skipped, want.skipped);
+  for (std::size_t i = 0; i < want.at.size(); ++i) {
+    expectSame(got.at[i], want.at[i]);
+  }
+  best.offsets.pop_back();
+  expectFailure<ShapeError>([&] { some.add(best, made.views); }, "lists of 59 users for 60");
+}
+
 TEST(FullRankingAccumulator, SkipsAndCountsUsersWithoutTestItems) {
   FullRankingAccumulator ranking(3, {1});
   const Items first = {0};

@@ -65,8 +65,26 @@ std::vector<EdgeCase> awkwardGraphs() {
           randomCase(3, 12, 25, Direction::kDirected, true)};
 }
 
-// Every layer's output and the derivatives by every parameter, with and without dropout and a
-// masked batch of edges.
+// Pairs in which some nodes are often an end and others never.
+std::shared_ptr<const PairIndex> someEnds(std::size_t nodes) {
+  std::vector<Edge> pairs;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    pairs.push_back(makeEdge(0, i * i % static_cast<std::uint32_t>(nodes)));
+  }
+  return PairIndex::make(pairs, nodes);
+}
+
+Tensors rowsAtEnds(const Tensors& layers, const PairIndex& pairs) {
+  const at::Tensor ends = pairs.ends(at::kCPU).reshape({-1}).to(at::kLong);
+  Tensors rows;
+  for (const at::Tensor& layer : layers) {
+    rows.push_back(layer.index_select(0, ends));
+  }
+  return rows;
+}
+
+// Every layer's output, at all nodes and at ends alone, and the derivatives by every parameter,
+// with and without dropout and a masked batch of edges.
 void expectSameEncoder(const std::string& kind, const EncoderOptions& options,
                        const EdgeCase& graph, std::int64_t embedding) {
   const FeatureMatrix features =
@@ -87,6 +105,13 @@ void expectSameEncoder(const std::string& kind, const EncoderOptions& options,
           return built.encoder->encode(parameters.values(), messages, noise, depth);
         },
         [&](const Tensors&) { return dense.encode(parameters, depth); }, parameters.leaves());
+    const auto pairs = someEnds(graph.nodes);
+    expectSameDerivatives(
+        [&](const Tensors&) {
+          return built.encoder->encodeEnds(parameters.values(), messages, noise, depth, pairs);
+        },
+        [&](const Tensors&) { return rowsAtEnds(dense.encode(parameters, depth), *pairs); },
+        parameters.leaves());
   }
 }
 

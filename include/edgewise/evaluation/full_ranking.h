@@ -22,6 +22,15 @@ struct UserItems {
   std::span<const std::uint32_t> relevant;
 };
 
+// Of some users the best candidates, in any order: all that score at least as high as the K-th best
+// of them, for the largest K that is looked at.
+struct TopLists {
+  // Where each user's begin among the others, users + 1 numbers.
+  std::vector<std::size_t> offsets = {0};
+  std::vector<std::uint32_t> items;
+  std::vector<float> scores;
+};
+
 // The metrics of one user, or their means over users, at one K. With h test items among the top K:
 // recall h / test items, precision h / K, hit P(h >= 1), ndcg DCG / (ideal DCG over min(K, test
 // items)). Where fewer than K candidates exist, all of them are the top K.
@@ -55,9 +64,14 @@ class FullRankingAccumulator {
   void add(ScoreSpan scores, std::span<const UserItems> users);
   void add(ScoreSpan scores, const UserItems& user) { add(scores, std::span(&user, 1)); }
 
+  // The same from the best candidates alone.
+  void add(const TopLists& best, std::span<const UserItems> users);
+
   // Throws DataError when no user had test items.
   [[nodiscard]] FullRankingResult result() const;
   [[nodiscard]] const std::vector<std::size_t>& ks() const { return ks_; }
+  // The largest K, or all items where they are fewer.
+  [[nodiscard]] std::size_t places() const { return places_; }
 
  private:
   struct Sums {
@@ -67,11 +81,13 @@ class FullRankingAccumulator {
     AccurateSum ndcg;
   };
 
+  // `runs_of` gives user i's tie runs by a ranker of the thread's own.
+  template <class RunsOf>
+  void addRuns(std::span<const UserItems> users, const RunsOf& runs_of);
   void addUser(const UserItems& user, std::span<const TopKMetrics> metrics);
 
   std::size_t item_count_;
   std::vector<std::size_t> ks_;
-  // The largest K, or all items where they are fewer.
   std::size_t places_ = 0;
   // 1 / log2(rank + 1) for ranks 1, 2, ... and their running sums.
   std::vector<double> discounts_;

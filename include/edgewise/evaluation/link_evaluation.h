@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
+#include "edgewise/evaluation/full_ranking.h"
 #include "edgewise/evaluation/metric_set.h"
 #include "edgewise/evaluation/score_span.h"
 #include "edgewise/graph/types.h"
@@ -49,6 +51,14 @@ class LinkScorer {
   // scoreSources, unless a scorer knows a quicker way.
   [[nodiscard]] virtual ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
                                              std::size_t node_count, ScoreMemory& memory) const;
+  // Of every source the targets, counted from the first, that score at least as high as its
+  // `count`-th best of those that `known` does not mask; nothing where all scores are as quick.
+  [[nodiscard]] virtual std::optional<TopLists> topBlock(std::span<const NodeId> /*sources*/,
+                                                         NodeRange /*targets*/,
+                                                         std::span<const UserItems> /*known*/,
+                                                         std::size_t /*count*/) const {
+    return std::nullopt;
+  }
   // About how many pairs can be scored in a minute or so: what a full ranking that nobody asked to
   // be complete keeps to.
   [[nodiscard]] virtual std::uint64_t pairsWithinReach() const {

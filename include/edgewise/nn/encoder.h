@@ -15,6 +15,7 @@
 #include "edgewise/nn/noise.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 #include "edgewise/util/options.h"
 
 namespace edgewise {
@@ -60,6 +61,11 @@ class Encoder {
   [[nodiscard]] virtual LayerOutputs encode(const Parameters& parameters,
                                             const std::shared_ptr<const MessagePlan>& messages,
                                             const Noise& noise, std::size_t depth) const = 0;
+  // The same layers at both ends of every pair alone, [2 * pairs, width] each: row 2 * p of a
+  // source, 2 * p + 1 of a target. What no end needs is not computed where that is known.
+  [[nodiscard]] virtual LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth, const std::shared_ptr<const PairIndex>& pairs) const;
   // How messages are to be summed.
   [[nodiscard]] virtual Norm norm() const = 0;
   // Layers that are kept: K, one more where nodes themselves are.

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 
 namespace edgewise {
 
@@ -17,11 +18,22 @@ namespace edgewise {
 [[nodiscard]] at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan,
                                    const at::Tensor& x);
 
+// The rows of `aggregate` at both ends of every pair, [2 * pairs, width]: row 2 * p of a source, 2
+// * p + 1 of a target. No others are summed on a device. Differentiable any number of times.
+[[nodiscard]] at::Tensor aggregateEnds(const std::shared_ptr<const MessagePlan>& plan,
+                                       const at::Tensor& x,
+                                       const std::shared_ptr<const PairIndex>& pairs);
+
 // The sum over k of weights[k] times what k aggregations make of x [nodes, width], in as many
 // passes over the messages as the deepest takes and no more memory. Differentiable any number of
 // times.
 [[nodiscard]] at::Tensor propagate(const std::shared_ptr<const MessagePlan>& plan,
                                    const at::Tensor& x, std::span<const double> weights);
+
+// Its rows at both ends of every pair, [2 * pairs, width], as aggregateEnds orders them.
+[[nodiscard]] at::Tensor propagateEnds(const std::shared_ptr<const MessagePlan>& plan,
+                                       const at::Tensor& x, std::span<const double> weights,
+                                       const std::shared_ptr<const PairIndex>& pairs);
 
 // aggregate(plan, x) + bias [width] on every row, + a matrix [nodes, width] where it is defined.
 [[nodiscard]] at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan,

@@ -34,16 +34,13 @@ enum class PairEnd : std::uint8_t { kSource, kTarget, kBoth };
 [[nodiscard]] at::Tensor gatherEnd(const at::Tensor& x,
                                    const std::shared_ptr<const PairIndex>& pairs, PairEnd end);
 
-// The same pairs among rows that are copies of their ends: whatever is computed from them alone
-// handles matrices of the batch's size instead of the graph's.
-struct NearPairs {
-  std::vector<at::Tensor> layers;
-  std::shared_ptr<const PairIndex> pairs;
-};
-[[nodiscard]] NearPairs nearPairs(std::span<const at::Tensor> layers,
-                                  const std::shared_ptr<const PairIndex>& pairs);
-// Whether that pays: on a device, where a matrix of the graph's size is a burden and most of its
-// rows are no ends.
-[[nodiscard]] bool nearPairsPay(std::span<const at::Tensor> layers, const PairIndex& pairs);
+// The other way round: rows [2 * pairs, width] of both ends added up by node, [nodes, width].
+[[nodiscard]] at::Tensor sumByNode(const at::Tensor& rows,
+                                   const std::shared_ptr<const PairIndex>& pairs);
+
+// Whether it pays to look at pairs among copies of their ends (PairIndex::apart): on a device,
+// where a matrix of the graph's size is a burden and most of its rows are no ends. `width` is of a
+// layer.
+[[nodiscard]] bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device);
 
 }  // namespace edgewise

@@ -44,6 +44,10 @@ class ModelScorer final : public ViewScorer {
   // By one product where the decoder's scores are products of the ends.
   [[nodiscard]] ScoreSpan scoreBlock(std::span<const NodeId> sources, NodeRange targets,
                                      std::size_t node_count, ScoreMemory& memory) const override;
+  // On a device, which then sends little but the best.
+  [[nodiscard]] std::optional<TopLists> topBlock(std::span<const NodeId> sources, NodeRange targets,
+                                                 std::span<const UserItems> known,
+                                                 std::size_t count) const override;
   [[nodiscard]] std::uint64_t pairsWithinReach() const override;
   [[nodiscard]] std::vector<std::vector<double>> scoreByView(
       std::span<const Edge> pairs) const override;
@@ -53,7 +57,8 @@ class ModelScorer final : public ViewScorer {
   [[nodiscard]] ViewChoice choiceFor(const std::shared_ptr<const PairIndex>& pairs) const;
   [[nodiscard]] std::shared_ptr<const PairIndex> indexOf(std::span<const Edge> pairs) const;
   [[nodiscard]] std::size_t pairsAtOnce() const;
-  // [sources, targets.count], where the model is.
+  // [sources, targets.count], where the model is: by a product or each by itself.
+  [[nodiscard]] at::Tensor blockScores(std::span<const NodeId> sources, NodeRange targets) const;
   [[nodiscard]] at::Tensor products(std::span<const NodeId> sources, NodeRange targets) const;
   [[nodiscard]] at::Tensor decoded(std::span<const NodeId> sources, NodeRange targets) const;
 

@@ -38,6 +38,13 @@ struct NodeSide {
   bool ordered = false;
 };
 
+// Layers for pairs to look at: of all nodes, or of copies of the pairs' ends, between which `pairs`
+// then are.
+struct EncodedPairs {
+  LayerOutputs layers;
+  std::shared_ptr<const PairIndex> pairs;
+};
+
 class LinkModel {
  public:
   // `kind` names the encoder. Throws ConfigError for options that do not go together.
@@ -57,21 +64,26 @@ class LinkModel {
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const Noise& noise) const;
+  // The same for these pairs alone, with less work where that is possible.
+  [[nodiscard]] EncodedPairs encodePairs(const Parameters& parameters,
+                                         const std::shared_ptr<const MessagePlan>& messages,
+                                         const std::shared_ptr<const PairIndex>& pairs,
+                                         const Noise& noise) const;
   // What training minimises, []: the decoder's loss and the penalty.
   [[nodiscard]] at::Tensor loss(const Parameters& parameters,
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const PairBatch& batch, const Noise& noise) const;
-  // The same from what `encode` gave.
-  [[nodiscard]] at::Tensor decodedLoss(const Parameters& parameters, const LayerOutputs& layers,
+  // The same from what `encodePairs` gave for the batch's.
+  [[nodiscard]] at::Tensor decodedLoss(const Parameters& parameters, const EncodedPairs& encoded,
                                        const PairBatch& batch, const Noise& noise) const;
   // `loss` [] and the L2 penalty on the embeddings that the batch uses, where one is asked for.
   [[nodiscard]] at::Tensor withPenalty(const at::Tensor& loss, const Parameters& parameters,
                                        const PairBatch& batch) const;
 
-  // The loss of the search out of what `encode` gave, without penalty: every pair by the mixture of
-  // its views that the selector makes.
+  // The loss of the search out of what `encodePairs` gave, without penalty: every pair by the
+  // mixture of its views that the selector makes.
   [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
-                                      const LayerOutputs& layers, const PairBatch& batch,
+                                      const EncodedPairs& encoded, const PairBatch& batch,
                                       const Noise& noise, const MixtureOptions& mixture) const;
   // The loss by the views the selector would choose now.
   [[nodiscard]] at::Tensor chosenLoss(const Parameters& parameters, const Parameters& selector,
@@ -79,6 +91,8 @@ class LinkModel {
                                       PairBatch batch, const Noise& noise) const;
 
  private:
+  [[nodiscard]] bool scalesRows(const Noise& noise) const;
+
   std::size_t nodes_;
   std::string unit_length_;
   double embedding_l2_;

@@ -26,17 +26,22 @@ struct Rows {
   const std::uint8_t* gone = nullptr;
 };
 
-// Rows so long that one group of threads would be busy with one of them when all others are done:
-// they are cut into segments.
-struct LongRows {
-  // A row is long with more entries than this.
-  std::int64_t entries = 0;
+// In what order rows are summed. Rows so long that one group of threads would be busy with one of
+// them when all others are done are cut into segments; the others come longest first, so that
+// neighbours in a group have as much to do.
+struct RowOrder {
+  // Rows that are not long, each once, [count]; null: as they stand.
   std::size_t count = 0;
-  std::size_t segments = 0;
-  // [count], ascending.
   const std::int32_t* rows = nullptr;
-  // Where each one's segments begin, [count + 1], and each segment's first entry and the one after
-  // its last, [segments, 2].
+  // Instead: `rows` are any, long ones among them, and the sum of the i-th goes to row i of what
+  // comes out.
+  bool picked = false;
+  std::size_t long_count = 0;
+  std::size_t segments = 0;
+  // [long_count], ascending.
+  const std::int32_t* long_rows = nullptr;
+  // Where each one's segments begin, [long_count + 1], and each segment's first entry and the one
+  // after its last, [segments, 2].
   const std::int32_t* first = nullptr;
   const std::int64_t* bounds = nullptr;
 };
@@ -56,12 +61,13 @@ struct Addends {
   const Real* bias = nullptr;
 };
 
-// out [rows, width], as MessagePlan defines it, plus the addends. `scratch` is [segments, width] of
-// the long rows.
+// out [rows, width], or [order.count, width] of picked rows, as MessagePlan defines it, plus the
+// addends. `scratch` is [segments, width] of the long rows, [segments + long_count, width] when
+// rows are picked.
 template <class Real>
-void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, const Addends<Real>& plus, Real* out,
-               const LongRows& long_rows = {}, Real* scratch = nullptr);
+void aggregate(Stream stream, const Rows& rows, const RowOrder& order, const Scales<Real>& scales,
+               const Real* x, std::size_t width, const Addends<Real>& plus, Real* out,
+               Real* scratch);
 
 // The same with messages of 16 bits, which are half as many bytes to gather. A node's message is
 // scaled by a power of two and so rounded to 10 bits, but for what is 2^29 times smaller than the
@@ -71,11 +77,12 @@ void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, cons
 // multiplied with to have its own size again goes to down [rows].
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
                 const float* column_scale, std::uint16_t* messages, float* down);
-// `scales.column` is in the messages already.
-void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
-                       const std::uint16_t* messages, std::size_t width, const float* down,
-                       const Addends<float>& plus, float* out, const LongRows& long_rows = {},
-                       float* scratch = nullptr);
+// `scales.column` is in the messages already. `few`: most rows of messages are zeros, which are
+// then not gathered.
+void aggregateMessages(Stream stream, const Rows& rows, const RowOrder& order,
+                       const Scales<float>& scales, const std::uint16_t* messages,
+                       std::size_t width, const float* down, bool few, const Addends<float>& plus,
+                       float* out, float* scratch);
 
 // Marks the entries of these edges [edges, 2], in both directions when asked to; edges that are not
 // there are ignored.

@@ -60,6 +60,42 @@ void forEach(Stream stream, std::size_t count, const Body& body, unsigned thread
   requireStarted();
 }
 
+// How many cells a row has; powers of two need no division to find a cell's place.
+struct RowCells {
+  explicit RowCells(std::size_t cells) : count(cells) {
+    while ((std::size_t{1} << shift) < cells) {
+      ++shift;
+    }
+    even = (std::size_t{1} << shift) == cells;
+  }
+  std::size_t count;
+  unsigned shift = 0;
+  bool even = false;
+};
+
+template <class Body>
+__global__ void forEachCellKernel(std::size_t count, RowCells cells, Body body) {
+  const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  if (i < count) {
+    const std::size_t row = cells.even ? i >> cells.shift : i / cells.count;
+    body(row, i - row * cells.count);
+  }
+}
+
+// body(row, cell) for all cells of all rows.
+template <class Body>
+void forEachCell(Stream stream, std::size_t rows, std::size_t cells, const Body& body) {
+  if (rows * cells == 0) {
+    return;
+  }
+  // Small groups: one is only done when its slowest row is.
+  constexpr unsigned kThreads = 64;
+  const auto blocks = static_cast<unsigned>((rows * cells + kThreads - 1) / kThreads);
+  forEachCellKernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream.handle)>>>(
+      rows * cells, RowCells(cells), body);
+  requireStarted();
+}
+
 inline void fillZero(Stream stream, void* memory, std::size_t bytes) {
   require(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream.handle)));
 }
@@ -152,6 +188,15 @@ template <class Body>
 void forEach(Stream, std::size_t count, const Body& body, unsigned = 256) {
   for (std::size_t i = 0; i < count; ++i) {
     body(i);
+  }
+}
+
+template <class Body>
+void forEachCell(Stream, std::size_t rows, std::size_t cells, const Body& body) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      body(row, cell);
+    }
   }
 }
 

@@ -9,16 +9,17 @@ EDGEWISE_FN float number(float value) { return value; }
 EDGEWISE_FN double number(double value) { return value; }
 EDGEWISE_FN float number(Half value) { return toFloat(value); }
 
-// What packs of columns of rows are computed from. `Message` is what is gathered.
-template <class Real, class Message, int Width>
+// What packs of columns of rows are computed from. `Message` is what is gathered. `Plain`: entries
+// have no weights and all of them count. `Few`: rows whose column scale is 0 are not looked at.
+template <class Real, class Message, int Width, bool Plain, bool Few>
 struct Aggregation {
   Rows rows;
+  RowOrder order;
   Scales<Real> scales;
   const Message* x;
   std::size_t packs;
   Addends<Real> plus;
   Real* out;
-  LongRows long_rows;
   Real* scratch;
 
   using Sum = Pack<Real, Width>;
@@ -38,6 +39,9 @@ struct Aggregation {
     }
   }
   EDGEWISE_FN Real entryScale(std::int64_t entry, std::size_t from) const {
+    if constexpr (Plain) {
+      return columnScale(from);
+    }
     // What is masked counts nothing rather than being jumped over: loads need not wait for it.
     const Real scale = rows.gone != nullptr && rows.gone[entry] != 0 ? Real{0} : columnScale(from);
     return rows.weights == nullptr ? scale : scale * static_cast<Real>(rows.weights[entry]);
@@ -52,11 +56,23 @@ struct Aggregation {
     for (int i = 0; i < Count; ++i) {
       from[i] = static_cast<std::size_t>(rows.columns[entry + i]);
     }
-    for (int i = 0; i < Count; ++i) {
-      row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
-    }
-    for (int i = 0; i < Count; ++i) {
-      scale[i] = entryScale(entry + i, from[i]);
+    if constexpr (Few) {
+      for (int i = 0; i < Count; ++i) {
+        scale[i] = entryScale(entry + i, from[i]);
+      }
+      for (int i = 0; i < Count; ++i) {
+        row[i] = {};
+        if (scale[i] != 0) {
+          row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
+        }
+      }
+    } else {
+      for (int i = 0; i < Count; ++i) {
+        row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
+      }
+      for (int i = 0; i < Count; ++i) {
+        scale[i] = entryScale(entry + i, from[i]);
+      }
     }
     for (int i = 0; i < Count; ++i) {
       for (int k = 0; k < Width; ++k) {
@@ -84,13 +100,32 @@ struct Aggregation {
     }
     addRest<kAhead / 2>(entry, end, column, sum);
   }
-  EDGEWISE_FN void finish(std::size_t row, std::size_t column, const Sum& sum) const {
+  EDGEWISE_FN Sum& scratchAt(std::size_t segment, std::size_t column) const {
+    return packAt<Real, Width>(scratch, segment * packs + column);
+  }
+  EDGEWISE_FN bool isLong(std::size_t row, std::size_t& place) const {
+    std::size_t low = 0;
+    std::size_t high = order.long_count;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (static_cast<std::size_t>(order.long_rows[middle]) < row) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    place = low;
+    return low < order.long_count && static_cast<std::size_t>(order.long_rows[low]) == row;
+  }
+  // The sum of `row`, scaled and added to, as row `to` of what comes out.
+  EDGEWISE_FN void finish(std::size_t row, std::size_t to, std::size_t column,
+                          const Sum& sum) const {
     const Real scale = scales.row == nullptr ? Real{1} : scales.row[row];
     Sum result;
     for (int k = 0; k < Width; ++k) {
       result[k] = scale * sum[k];
     }
-    const std::size_t first = row * packs * Width;
+    const std::size_t first = to * packs * Width;
     if (plus.matrix != nullptr) {
       result.add(Real{1}, packAt<Real, Width>(plus.matrix + first, column));
     }
@@ -102,62 +137,106 @@ struct Aggregation {
 };
 
 // One pack of columns of one row that is not long.
-template <class Real, class Message, int Width>
+template <class All>
 struct AggregateRow {
-  Aggregation<Real, Message, Width> all;
+  All all;
 
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t row = i / all.packs;
-    const std::int64_t begin = all.rows.offsets[row];
-    const std::int64_t end = all.rows.offsets[row + 1];
-    if (all.long_rows.count > 0 && end - begin > all.long_rows.entries) {
-      return;
+  EDGEWISE_FN void operator()(std::size_t place, std::size_t column) const {
+    const std::size_t row =
+        all.order.rows == nullptr ? place : static_cast<std::size_t>(all.order.rows[place]);
+    typename All::Sum sum{};
+    all.addSelf(row, column, sum);
+    all.addEntries(all.rows.offsets[row], all.rows.offsets[row + 1], column, sum);
+    all.finish(row, row, column, sum);
+  }
+};
+
+// One pack of columns of one row that was picked.
+template <class All>
+struct AggregatePicked {
+  All all;
+
+  EDGEWISE_FN void operator()(std::size_t place, std::size_t column) const {
+    const auto row = static_cast<std::size_t>(all.order.rows[place]);
+    typename All::Sum sum{};
+    std::size_t known = 0;
+    if (all.isLong(row, known)) {
+      sum = all.scratchAt(all.order.segments + known, column);
+    } else {
+      all.addSelf(row, column, sum);
+      all.addEntries(all.rows.offsets[row], all.rows.offsets[row + 1], column, sum);
     }
-    Pack<Real, Width> sum{};
-    all.addSelf(row, i % all.packs, sum);
-    all.addEntries(begin, end, i % all.packs, sum);
-    all.finish(row, i % all.packs, sum);
+    all.finish(row, place, column, sum);
   }
 };
 
 // One pack of columns of one segment of a long row.
-template <class Real, class Message, int Width>
+template <class All>
 struct AggregateSegment {
-  Aggregation<Real, Message, Width> all;
+  All all;
 
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t segment = i / all.packs;
-    Pack<Real, Width> sum{};
-    all.addEntries(all.long_rows.bounds[2 * segment], all.long_rows.bounds[2 * segment + 1],
-                   i % all.packs, sum);
-    packAt<Real, Width>(all.scratch, i) = sum;
+  EDGEWISE_FN void operator()(std::size_t segment, std::size_t column) const {
+    typename All::Sum sum{};
+    all.addEntries(all.order.bounds[2 * segment], all.order.bounds[2 * segment + 1], column, sum);
+    all.scratchAt(segment, column) = sum;
   }
 };
 
 // One pack of columns of a long row, from its segments.
-template <class Real, class Message, int Width>
+template <class All>
 struct AggregateSegments {
-  Aggregation<Real, Message, Width> all;
+  All all;
 
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const std::size_t column = i % all.packs;
-    const std::size_t place = i / all.packs;
-    const auto row = static_cast<std::size_t>(all.long_rows.rows[place]);
-    Pack<Real, Width> sum{};
+  EDGEWISE_FN void operator()(std::size_t place, std::size_t column) const {
+    const auto row = static_cast<std::size_t>(all.order.long_rows[place]);
+    typename All::Sum sum{};
     all.addSelf(row, column, sum);
-    for (std::int32_t k = all.long_rows.first[place]; k < all.long_rows.first[place + 1]; ++k) {
-      sum.add(Real{1},
-              packAt<Real, Width>(all.scratch, static_cast<std::size_t>(k) * all.packs + column));
+    for (std::int32_t k = all.order.first[place]; k < all.order.first[place + 1]; ++k) {
+      sum.add(1, all.scratchAt(static_cast<std::size_t>(k), column));
     }
-    all.finish(row, column, sum);
+    if (all.order.picked) {
+      all.scratchAt(all.order.segments + place, column) = sum;
+    } else {
+      all.finish(row, row, column, sum);
+    }
   }
 };
 
-template <class Real, class Message, int Width>
-void start(Stream stream, const Aggregation<Real, Message, Width>& all) {
-  forEach(stream, all.long_rows.segments * all.packs, AggregateSegment<Real, Message, Width>{all});
-  forEach(stream, all.rows.count * all.packs, AggregateRow<Real, Message, Width>{all});
-  forEach(stream, all.long_rows.count * all.packs, AggregateSegments<Real, Message, Width>{all});
+template <class All>
+void start(Stream stream, const All& all) {
+  forEachCell(stream, all.order.segments, all.packs, AggregateSegment<All>{all});
+  forEachCell(stream, all.order.long_count, all.packs, AggregateSegments<All>{all});
+  if (all.order.picked) {
+    forEachCell(stream, all.order.count, all.packs, AggregatePicked<All>{all});
+  } else {
+    forEachCell(stream, all.order.count, all.packs, AggregateRow<All>{all});
+  }
+}
+
+template <class Real, class Message>
+struct Operands {
+  Rows rows;
+  RowOrder order;
+  Scales<Real> scales;
+  const Message* x;
+  std::size_t width;
+  Addends<Real> plus;
+  Real* out;
+  Real* scratch;
+};
+
+template <int Width, bool Few, class Real, class Message>
+void startEither(Stream stream, const Operands<Real, Message>& with) {
+  const auto run = [&]<bool Plain>() {
+    start(stream, Aggregation<Real, Message, Width, Plain, Few>{with.rows, with.order, with.scales,
+                                                                with.x, with.width / Width,
+                                                                with.plus, with.out, with.scratch});
+  };
+  if (with.rows.weights == nullptr && with.rows.gone == nullptr) {
+    run.template operator()<true>();
+  } else {
+    run.template operator()<false>();
+  }
 }
 
 // One row of messages: scaled by a power of two so that the greatest lies just below 2^15.
@@ -203,7 +282,8 @@ struct MessageRow {
     }
     packAt<Half, Width>(messages, row * packs + column) = to;
     if (column == 0) {
-      down[row] = ldexpf(1.0F, -exponent);
+      // Nothing to gather where all is 0.
+      down[row] = most == 0 ? 0.0F : ldexpf(1.0F, -exponent);
     }
   }
 };
@@ -293,16 +373,13 @@ struct ScatterEntry {
 }  // namespace
 
 template <class Real>
-void aggregate(Stream stream, const Rows& rows, const Scales<Real>& scales, const Real* x,
-               std::size_t width, const Addends<Real>& plus, Real* out, const LongRows& long_rows,
+void aggregate(Stream stream, const Rows& rows, const RowOrder& order, const Scales<Real>& scales,
+               const Real* x, std::size_t width, const Addends<Real>& plus, Real* out,
                Real* scratch) {
+  const Operands<Real, Real> with{rows, order, scales, x, width, plus, out, scratch};
   byPack(
-      width,
-      [&]<int Width>() {
-        start<Real, Real, Width>(stream,
-                                 {rows, scales, x, width / Width, plus, out, long_rows, scratch});
-      },
-      x, out, plus.matrix, plus.bias);
+      width, [&]<int Width>() { startEither<Width, false>(stream, with); }, x, out, plus.matrix,
+      plus.bias);
 }
 
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
@@ -317,15 +394,19 @@ void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t wid
       x, to);
 }
 
-void aggregateMessages(Stream stream, const Rows& rows, const Scales<float>& scales,
-                       const std::uint16_t* messages, std::size_t width, const float* down,
-                       const Addends<float>& plus, float* out, const LongRows& long_rows,
-                       float* scratch) {
+void aggregateMessages(Stream stream, const Rows& rows, const RowOrder& order,
+                       const Scales<float>& scales, const std::uint16_t* messages,
+                       std::size_t width, const float* down, bool few, const Addends<float>& plus,
+                       float* out, float* scratch) {
   const auto* const x = reinterpret_cast<const Half*>(messages);
-  const Scales<float> rest{scales.row, down, scales.self};
+  const Operands<float, Half> with{rows, order,  {scales.row, down, scales.self}, x, width, plus,
+                                   out,  scratch};
   const auto run = [&]<int Width>() {
-    start<float, Half, Width>(stream,
-                              {rows, rest, x, width / Width, plus, out, long_rows, scratch});
+    if (few) {
+      startEither<Width, true>(stream, with);
+    } else {
+      startEither<Width, false>(stream, with);
+    }
   };
   // Eight messages are as wide as four floats.
   if (width % 8 == 0) {
@@ -352,10 +433,10 @@ void scatterEntries(Stream stream, const Rows& rows, std::size_t entries, std::s
   forEach(stream, entries, ScatterEntry<Real>{rows, stride, out});
 }
 
-#define EDGEWISE_MESSAGES(Real)                                                                    \
-  template void aggregate<Real>(Stream, const Rows&, const Scales<Real>&, const Real*,             \
-                                std::size_t, const Addends<Real>&, Real*, const LongRows&, Real*); \
-  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);                       \
+#define EDGEWISE_MESSAGES(Real)                                                                \
+  template void aggregate<Real>(Stream, const Rows&, const RowOrder&, const Scales<Real>&,     \
+                                const Real*, std::size_t, const Addends<Real>&, Real*, Real*); \
+  template void degreeScales<Real>(Stream, const Rows&, DegreeScale, Real*);                   \
   template void scatterEntries<Real>(Stream, const Rows&, std::size_t, std::size_t, Real*);
 EDGEWISE_MESSAGES(float)
 EDGEWISE_MESSAGES(double)
