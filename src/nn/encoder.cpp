@@ -99,10 +99,20 @@ class ConvolutionStack final : public Encoder {
         h = h + options_.initial_residual * rowsAt(input.embedding(), at);
       }
       before = h;
+      at::Tensor output;
       if (!last) {
-        activated = activation(h, noise.mask(fmt::format("encoder.{}", k), options_.dropout));
+        const DropoutMask mask = noise.mask(fmt::format("encoder.{}", k), options_.dropout);
+        if (ends && options_.activation == "relu") {
+          ActivatedEnds both = activatedEnds(h, mask, ends);
+          activated = std::move(both.activated);
+          output = std::move(both.ends);
+        } else {
+          activated = activation(h, mask);
+        }
       }
-      const at::Tensor output = rowsAt(h, at ? nullptr : ends);
+      if (!output.defined()) {
+        output = rowsAt(h, at ? nullptr : ends);
+      }
       outputs.push_back(options_.layer_output == "after" ? activation(output, DropoutMask())
                                                          : output);
     }

@@ -151,25 +151,8 @@ class AggregateOnto : public torch::autograd::Function<AggregateOnto> {
   }
 };
 
-at::Tensor aggregateFew(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x);
-
-// The aggregation of what is 0 but at some nodes; the same as any other but for the time.
-class AggregateFew : public torch::autograd::Function<AggregateFew> {
- public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const std::shared_ptr<const MessagePlan>& plan) {
-    detail::keep(context, "plan", plan);
-    return onDevice(x) ? plan->onDevice().applyToFew(x.contiguous()) : applyPlan(*plan, x);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto plan = detail::kept<MessagePlan>(context, "plan");
-    return {aggregate(plan->transposed(), gradients[0]), at::Tensor()};
-  }
-};
-
-at::Tensor aggregateFew(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x) {
-  return AggregateFew::apply(x, plan);
-}
+at::Tensor spreadEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
+                      const std::shared_ptr<const PairIndex>& pairs);
 
 class AggregateEnds : public torch::autograd::Function<AggregateEnds> {
  public:
@@ -178,16 +161,37 @@ class AggregateEnds : public torch::autograd::Function<AggregateEnds> {
                             const std::shared_ptr<const PairIndex>& pairs) {
     detail::keep(context, "plan", plan);
     detail::keep(context, "pairs", pairs);
-    const at::Tensor input = x.contiguous();
-    return plan->onDevice().applyAt(input, pairs->ends(x.device()).reshape({-1}));
+    return plan->onDevice().applyAt(x.contiguous(), pairs->ends(x.device()).reshape({-1}));
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto plan = detail::kept<MessagePlan>(context, "plan");
-    const auto pairs = detail::kept<PairIndex>(context, "pairs");
-    return {aggregateFew(plan->transposed(), sumByNode(gradients[0], pairs)), at::Tensor(),
-            at::Tensor()};
+    return {spreadEnds(plan->transposed(), gradients[0], detail::kept<PairIndex>(context, "pairs")),
+            at::Tensor(), at::Tensor()};
   }
 };
+
+// The aggregation of what rows of ends add up to, [nodes, width]; the other way round.
+class SpreadEnds : public torch::autograd::Function<SpreadEnds> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
+                            const std::shared_ptr<const MessagePlan>& plan,
+                            const std::shared_ptr<const PairIndex>& pairs) {
+    detail::keep(context, "plan", plan);
+    detail::keep(context, "pairs", pairs);
+    return plan->onDevice().applyToEnds(rows.contiguous(), pairs);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    return {
+        aggregateEnds(plan->transposed(), gradients[0], detail::kept<PairIndex>(context, "pairs")),
+        at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor spreadEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
+                      const std::shared_ptr<const PairIndex>& pairs) {
+  return SpreadEnds::apply(rows, plan, pairs);
+}
 
 std::vector<double> withoutLastZeros(std::span<const double> weights) {
   std::vector<double> used(weights.begin(), weights.end());

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/error.h"
 #include "ops/autograd_support.h"
 #include "ops/device_copy.h"
+#include "ops/device_pairs.h"
 
 namespace edgewise::detail {
 namespace {
@@ -20,8 +22,8 @@ constexpr std::size_t kLeastDensity = 128;
 // Of floats that are gathered; below it, making messages of 16 bits costs more than it saves.
 constexpr std::size_t kLeastHalfBytes = std::size_t{32} << 20;
 // Rows with more entries than this are cut into segments of so many.
-constexpr std::int64_t kLongRow = 256;
-constexpr std::int64_t kSegment = 128;
+constexpr std::int64_t kLongRow = 512;
+constexpr std::int64_t kSegment = 256;
 // Rows of a matrix begin at multiples of this many floats.
 constexpr std::int64_t kPadding = 8;
 
@@ -50,10 +52,16 @@ const T* dataOf(const at::Tensor& tensor) {
 }
 
 // Where sums of long rows' segments go, and of long rows themselves when rows are picked.
-at::Tensor scratchFor(const cuda::RowOrder& order, const at::Tensor& like) {
+at::Tensor scratchFor(const cuda::RowOrder& order, const at::Tensor& sums) {
   const std::size_t rows = order.segments + (order.picked ? order.long_count : 0);
-  return at::empty({static_cast<std::int64_t>(rows), like.size(1)},
-                   like.options().requires_grad(false));
+  return at::empty({static_cast<std::int64_t>(rows), sums.size(1)}, sums.options());
+}
+
+// What comes out: a row for each of `nodes`, or for each row that is picked.
+at::Tensor sumsFor(const cuda::RowOrder& order, std::int64_t nodes, std::int64_t width,
+                   const at::TensorOptions& options) {
+  return at::empty({order.picked ? static_cast<std::int64_t>(order.count) : nodes, width},
+                   options.requires_grad(false));
 }
 
 // For each entry whether it is masked.
@@ -248,22 +256,42 @@ at::Tensor DevicePlan::applyAt(const at::Tensor& x, const at::Tensor& nodes) con
   return rowSums(x, {.order = order});
 }
 
-at::Tensor DevicePlan::applyToFew(const at::Tensor& x) const {
-  return prefersDense(x.scalar_type())
-             ? denseProduct(x)
-             : rowSums(x, {.order = graph_->rowOrder(x.device()), .few = true});
+at::Tensor DevicePlan::applyToEnds(const at::Tensor& rows,
+                                   const std::shared_ptr<const PairIndex>& pairs) const {
+  if (prefersDense(rows.scalar_type()) || !prefersHalf(rows.scalar_type(), rows.size(1))) {
+    return apply(sumByNode(rows, pairs), {}, {});
+  }
+  requireKernels();
+  const auto nodes = static_cast<std::int64_t>(pairs->nodeCount());
+  const auto options = rows.options().requires_grad(false);
+  const HalfMessages sent{.numbers = at::empty({nodes, rows.size(1)}, options.dtype(at::kHalf)),
+                          .down = at::empty({nodes}, options),
+                          .few = true};
+  if constexpr (kDeviceKernels) {
+    cuda::endsToMessages(streamOf(rows), devicePairs(*pairs, rows.device()), rows.data_ptr<float>(),
+                         sizeOf(rows, 1), scales<float>(rows.device()).column,
+                         static_cast<std::uint16_t*>(sent.numbers.data_ptr()),
+                         sent.down.data_ptr<float>());
+  }
+  return halfSums(sent, {.order = graph_->rowOrder(rows.device())});
 }
 
 at::Tensor DevicePlan::rowSums(const at::Tensor& x, const RowSums& told) const {
   requireKernels();
-  const std::int64_t count =
-      told.order.picked ? static_cast<std::int64_t>(told.order.count) : x.size(0);
-  at::Tensor out = at::empty({count, x.size(1)}, x.options().requires_grad(false));
-  const at::Tensor scratch = scratchFor(told.order, x);
   if (prefersHalf(x.scalar_type(), x.size(1))) {
-    halfSums(x, told, scratch, out);
-    return out;
+    const auto options = x.options().requires_grad(false);
+    const HalfMessages sent{.numbers = at::empty(x.sizes(), options.dtype(at::kHalf)),
+                            .down = at::empty({x.size(0)}, options)};
+    if constexpr (kDeviceKernels) {
+      cuda::toMessages(streamOf(x), x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1),
+                       scales<float>(x.device()).column,
+                       static_cast<std::uint16_t*>(sent.numbers.data_ptr()),
+                       sent.down.data_ptr<float>());
+    }
+    return halfSums(sent, told);
   }
+  at::Tensor out = sumsFor(told.order, x.size(0), x.size(1), x.options());
+  const at::Tensor scratch = scratchFor(told.order, out);
   if constexpr (kDeviceKernels) {
     byType("aggregate", x, [&]<class Real>(Real) {
       cuda::aggregate<Real>(streamOf(x), rows(x.device()), told.order, scales<Real>(x.device()),
@@ -275,21 +303,19 @@ at::Tensor DevicePlan::rowSums(const at::Tensor& x, const RowSums& told) const {
   return out;
 }
 
-void DevicePlan::halfSums(const at::Tensor& x, const RowSums& told, const at::Tensor& scratch,
-                          const at::Tensor& out) const {
+at::Tensor DevicePlan::halfSums(const HalfMessages& sent, const RowSums& told) const {
+  const at::Device device = sent.down.device();
+  at::Tensor out =
+      sumsFor(told.order, sent.numbers.size(0), sent.numbers.size(1), sent.down.options());
+  const at::Tensor scratch = scratchFor(told.order, out);
   if constexpr (kDeviceKernels) {
-    const cuda::Stream stream = streamOf(x);
-    const cuda::Scales<float> by = scales<float>(x.device());
-    const at::Tensor messages = at::empty(x.sizes(), out.options().dtype(at::kHalf));
-    const at::Tensor down = at::empty({x.size(0)}, out.options());
-    auto* const sent = static_cast<std::uint16_t*>(messages.data_ptr());
-    cuda::toMessages(stream, x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1), by.column, sent,
-                     down.data_ptr<float>());
-    cuda::aggregateMessages(stream, rows(x.device()), told.order, by, sent, sizeOf(x, 1),
-                            down.data_ptr<float>(), told.few,
+    cuda::aggregateMessages(streamOf(out), rows(device), told.order, scales<float>(device),
+                            static_cast<const std::uint16_t*>(sent.numbers.data_ptr()),
+                            sizeOf(sent.numbers, 1), sent.down.data_ptr<float>(), sent.few,
                             {dataOf<float>(told.plus), dataOf<float>(told.bias)},
                             out.data_ptr<float>(), scratch.data_ptr<float>());
   }
+  return out;
 }
 
 at::Tensor DevicePlan::denseProduct(const at::Tensor& x) const {

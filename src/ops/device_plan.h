@@ -8,6 +8,7 @@
 
 #include "edgewise/graph/csr_graph.h"
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 #include "ops/device_kernels.h"
 
 namespace edgewise::detail {
@@ -56,8 +57,9 @@ class DevicePlan {
                                  const at::Tensor& bias) const;
   // Its rows at `nodes` [count] of int32, [count, width].
   [[nodiscard]] at::Tensor applyAt(const at::Tensor& x, const at::Tensor& nodes) const;
-  // The aggregation of x, of which most rows are zeros.
-  [[nodiscard]] at::Tensor applyToFew(const at::Tensor& x) const;
+  // The aggregation of what rows [2 * pairs, width] of pairs' ends add up to.
+  [[nodiscard]] at::Tensor applyToEnds(const at::Tensor& rows,
+                                       const std::shared_ptr<const PairIndex>& pairs) const;
   // Whether a dense product is faster than going through the rows, and as exact as was asked for.
   [[nodiscard]] bool prefersDense(at::ScalarType type) const;
   // Whether messages of 16 bits are, too.
@@ -71,11 +73,15 @@ class DevicePlan {
     cuda::RowOrder order;
     at::Tensor plus = {};
     at::Tensor bias = {};
-    bool few = false;
   };
   [[nodiscard]] at::Tensor rowSums(const at::Tensor& x, const RowSums& told) const;
-  void halfSums(const at::Tensor& x, const RowSums& told, const at::Tensor& scratch,
-                const at::Tensor& out) const;
+  // Messages [nodes, width] of 16 bits; `few`: with scale 0 of the nodes that send none.
+  struct HalfMessages {
+    at::Tensor numbers;
+    at::Tensor down;
+    bool few = false;
+  };
+  [[nodiscard]] at::Tensor halfSums(const HalfMessages& sent, const RowSums& told) const;
 
   const MessagePlan* plan_;
   std::shared_ptr<DeviceGraph> graph_;

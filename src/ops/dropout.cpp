@@ -1,7 +1,9 @@
 #include "edgewise/ops/dropout.h"
 
+#include "edgewise/ops/view_pairs.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_gate.h"
+#include "ops/device_pairs.h"
 
 namespace edgewise {
 namespace {
@@ -95,7 +97,77 @@ class RectifyAndDrop : public torch::autograd::Function<RectifyAndDrop> {
   }
 };
 
+// On a device. What came through is kept as bits, and both gradients meet in one matrix.
+class ActivateAndGather : public torch::autograd::Function<ActivateAndGather> {
+ public:
+  static variable_list forward(AutogradContext* context, const at::Tensor& x,
+                               const std::shared_ptr<const DropoutMask>& mask,
+                               const std::shared_ptr<const PairIndex>& pairs) {
+    const at::Tensor input = x.contiguous().detach();
+    at::Tensor out = at::empty_like(input);
+    const at::Tensor gates = at::empty({(input.numel() + 7) / 8}, input.options().dtype(at::kByte));
+    detail::byType("activatedEnds", input, [&]<class Real>(Real) {
+      if constexpr (detail::kDeviceKernels) {
+        cuda::rectifyAndDrop<Real>(detail::streamOf(input), input.data_ptr<Real>(),
+                                   detail::maskOf(*mask), static_cast<std::size_t>(input.numel()),
+                                   out.data_ptr<Real>(), gates.data_ptr<std::uint8_t>());
+      }
+    });
+    context->save_for_backward({out, gates});
+    context->saved_data["scale"] = mask->scale();
+    detail::keep(context, "pairs", pairs);
+    context->set_materialize_grads(false);
+    return {out, gatherEnd(input, pairs, PairEnd::kBoth)};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto pairs = detail::kept<PairIndex>(context, "pairs");
+    const double scale = context->saved_data["scale"].toDouble();
+    const at::Tensor& through = gradients[0];
+    const at::Tensor& ends = gradients[1];
+    variable_list result(3);
+    if (!through.defined() || !ends.defined() || c10::GradMode::is_enabled()) {
+      const at::Tensor gated =
+          through.defined() ? Gate::apply(through, saved[0].detach(), scale) : at::Tensor();
+      const at::Tensor sums = ends.defined() ? sumByNode(ends, pairs) : at::Tensor();
+      result[0] = !gated.defined() ? sums : !sums.defined() ? gated : gated + sums;
+      return result;
+    }
+    result[0] = gatedPlusEnds(through.contiguous(), ends.contiguous(), saved[1], scale, *pairs);
+    return result;
+  }
+
+ private:
+  static at::Tensor gatedPlusEnds(const at::Tensor& through, const at::Tensor& ends,
+                                  const at::Tensor& gates, double scale, const PairIndex& pairs) {
+    at::Tensor out = at::empty_like(through);
+    detail::byType("activatedEnds", through, [&]<class Real>(Real) {
+      if constexpr (detail::kDeviceKernels) {
+        const cuda::Stream stream = detail::streamOf(through);
+        cuda::gateByBits<Real>(stream, through.data_ptr<Real>(), gates.data_ptr<std::uint8_t>(),
+                               static_cast<Real>(scale), static_cast<std::size_t>(out.numel()),
+                               out.data_ptr<Real>());
+        cuda::scatterEnd<Real>(stream, detail::devicePairs(pairs, through.device()),
+                               cuda::kBothEnds, ends.data_ptr<Real>(), detail::sizeOf(ends, 1),
+                               /*onto=*/true, out.data_ptr<Real>());
+      }
+    });
+    return out;
+  }
+};
+
 }  // namespace
+
+ActivatedEnds activatedEnds(const at::Tensor& x, const DropoutMask& mask,
+                            const std::shared_ptr<const PairIndex>& pairs) {
+  if (!onDevice(x)) {
+    return {reluDropout(x, mask), gatherEnd(x, pairs, PairEnd::kBoth)};
+  }
+  const variable_list both =
+      ActivateAndGather::apply(x, std::make_shared<const DropoutMask>(mask), pairs);
+  return {both[0], both[1]};
+}
 
 at::Tensor dropout(const at::Tensor& x, const DropoutMask& mask) {
   if (mask.keepsAll()) {

@@ -271,7 +271,7 @@ class ScatterEnd : public torch::autograd::Function<ScatterEnd> {
         [&]<class Real>(Real, cuda::Stream stream) {
           cuda::scatterEnd<Real>(stream, detail::devicePairs(*pairs, input.device()),
                                  static_cast<int>(end), input.data_ptr<Real>(), sizeOf(input, 1),
-                                 out.data_ptr<Real>());
+                                 /*onto=*/false, out.data_ptr<Real>());
         });
     return out;
   }

@@ -148,6 +148,12 @@ std::vector<OpCase> pairCases() {
          }
          return viewPairs(ends, index()->apart(), views);
        }},
+      {"ActivatedEnds",
+       {{kNodes, 5}},
+       [=](const Tensors& x) -> Tensors {
+         const ActivatedEnds both = activatedEnds(x[0], someMask(), index());
+         return {both.activated, both.ends};
+       }},
       {"SumByNode",
        {{30, 4}},
        [=](const Tensors& x) -> Tensors { return {sumByNode(x[0], index())}; }},

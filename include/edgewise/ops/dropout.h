@@ -5,9 +5,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "edgewise/ops/pair_index.h"
 #include "edgewise/util/rng.h"
 
 namespace edgewise {
@@ -48,5 +50,14 @@ class DropoutMask {
 [[nodiscard]] at::Tensor dropout(const at::Tensor& x, const DropoutMask& mask);
 // max(x, 0), then dropout, in one pass.
 [[nodiscard]] at::Tensor reluDropout(const at::Tensor& x, const DropoutMask& mask);
+
+// reluDropout(x, mask), and x itself at both ends of every pair (gatherEnd): what a layer passes on
+// and what is seen of it. Together, since on a device their gradients meet in one pass.
+struct ActivatedEnds {
+  at::Tensor activated;
+  at::Tensor ends;
+};
+[[nodiscard]] ActivatedEnds activatedEnds(const at::Tensor& x, const DropoutMask& mask,
+                                          const std::shared_ptr<const PairIndex>& pairs);
 
 }  // namespace edgewise

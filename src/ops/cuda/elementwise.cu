@@ -24,25 +24,34 @@ struct DropEight {
   Mask mask;
   std::size_t count;
   Real* out;
+  // A bit for each element that comes through; null: not wanted.
+  std::uint8_t* gates;
 
   EDGEWISE_FN void operator()(std::size_t block) const {
     const RandomBlock random =
         mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, block, stepOf(mask));
     const std::size_t first = block * kElementsPerBlock;
+    unsigned open = 0;
     if (Whole && first + kElementsPerBlock <= count) {
       constexpr int kWidth = 4;
       for (std::size_t part = 0; part < kElementsPerBlock / kWidth; ++part) {
         const Pack<Real, kWidth> from = packAt<Real, kWidth>(in + first, part);
         Pack<Real, kWidth> to;
         for (int k = 0; k < kWidth; ++k) {
-          to[k] = gated(from[k], random, part * kWidth + static_cast<std::size_t>(k));
+          const std::size_t i = part * kWidth + static_cast<std::size_t>(k);
+          to[k] = gated(from[k], random, i);
+          open |= (to[k] > Real{0} ? 1U : 0U) << i;
         }
         packAt<Real, kWidth>(out + first, part) = to;
       }
-      return;
+    } else {
+      for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
+        out[first + i] = gated(in[first + i], random, i);
+        open |= (out[first + i] > Real{0} ? 1U : 0U) << i;
+      }
     }
-    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
-      out[first + i] = gated(in[first + i], random, i);
+    if (gates != nullptr) {
+      gates[block] = static_cast<std::uint8_t>(open);
     }
   }
 
@@ -50,6 +59,40 @@ struct DropEight {
     const Real scaled = value * static_cast<Real>(mask.scale);
     const bool kept = mask.threshold == 0 || keeps(random, i, mask.threshold);
     return !kept || (Rectified && scaled < Real{0}) ? Real{0} : scaled;
+  }
+};
+
+// Eight elements, whose gates are one byte.
+template <class Real, bool Whole>
+struct GateEight {
+  const Real* in;
+  const std::uint8_t* gates;
+  Real scale;
+  std::size_t count;
+  Real* out;
+
+  EDGEWISE_FN void operator()(std::size_t block) const {
+    const unsigned open = gates[block];
+    const std::size_t first = block * kElementsPerBlock;
+    if (Whole && first + kElementsPerBlock <= count) {
+      constexpr int kWidth = 4;
+      for (std::size_t part = 0; part < kElementsPerBlock / kWidth; ++part) {
+        const Pack<Real, kWidth> from = packAt<Real, kWidth>(in + first, part);
+        Pack<Real, kWidth> to;
+        for (int k = 0; k < kWidth; ++k) {
+          to[k] = gated(from[k], open, part * kWidth + static_cast<std::size_t>(k));
+        }
+        packAt<Real, kWidth>(out + first, part) = to;
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
+      out[first + i] = gated(in[first + i], open, i);
+    }
+  }
+
+  EDGEWISE_FN Real gated(Real value, unsigned open, std::size_t i) const {
+    return ((open >> i) & 1U) != 0 ? value * scale : Real{0};
   }
 };
 
@@ -219,12 +262,14 @@ std::size_t blocksOf(std::size_t count) {
 }
 
 template <class Real, bool Rectified>
-void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
+void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
+                std::uint8_t* gates) {
   byPack(
       kElementsPerBlock,
       [&]<int Width>() {
         constexpr bool kWhole = Width > 1;
-        forEach(stream, blocksOf(count), DropEight<Real, Rectified, kWhole>{in, mask, count, out});
+        forEach(stream, blocksOf(count),
+                DropEight<Real, Rectified, kWhole>{in, mask, count, out, gates});
       },
       in, out);
 }
@@ -233,12 +278,25 @@ void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t cou
 
 template <class Real>
 void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
-  dropEights<Real, false>(stream, in, mask, count, out);
+  dropEights<Real, false>(stream, in, mask, count, out, nullptr);
 }
 
 template <class Real>
-void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
-  dropEights<Real, true>(stream, in, mask, count, out);
+void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
+                    std::uint8_t* gates) {
+  dropEights<Real, true>(stream, in, mask, count, out, gates);
+}
+
+template <class Real>
+void gateByBits(Stream stream, const Real* in, const std::uint8_t* gates, Real scale,
+                std::size_t count, Real* out) {
+  byPack(
+      kElementsPerBlock,
+      [&]<int Width>() {
+        constexpr bool kWhole = Width > 1;
+        forEach(stream, blocksOf(count), GateEight<Real, kWhole>{in, gates, scale, count, out});
+      },
+      in, out);
 }
 
 template <class Real>
@@ -330,7 +388,10 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
 
 #define EDGEWISE_ELEMENTWISE(Real)                                                             \
   template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);              \
-  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);    \
+  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*,     \
+                                     std::uint8_t*);                                           \
+  template void gateByBits<Real>(Stream, const Real*, const std::uint8_t*, Real, std::size_t,  \
+                                 Real*);                                                       \
   template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);        \
   template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,   \
                                  std::size_t, Real*);                                          \

@@ -120,6 +120,11 @@ void sortPlaces(Stream stream, const std::int32_t* keys, std::size_t count, std:
                 void* scratch, std::size_t scratch_bytes, std::int32_t* sorted_keys,
                 std::int32_t* places, std::int32_t* offsets);
 
+// toMessages of what rows [2 * pairs, width] of both ends add up to, for the nodes that are ends;
+// of the others only `down` is written, 0.
+void endsToMessages(Stream stream, const Pairs& pairs, const float* rows, std::size_t width,
+                    const float* column_scale, std::uint16_t* messages, float* down);
+
 struct Views {
   int count = 0;
   std::uint8_t source[kMostViews] = {};
@@ -160,10 +165,10 @@ inline constexpr int kBothEnds = 2;
 template <class Real>
 void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
                Real* out);
-// The other way round: what each node's rows add up to.
+// The other way round: what each node's rows add up to; `onto`: added to what is there.
 template <class Real>
 void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
-                Real* out);
+                bool onto, Real* out);
 
 // weights [nodes]: how often a node is an end of the first `positives` pairs, and `share` for each
 // time it is the target of another.
@@ -223,11 +228,17 @@ struct Mask {
 };
 template <class Real>
 void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
+// `gates` [(count + 7) / 8], where wanted: a bit for each element, set where it came through.
 template <class Real>
-void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
+void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
+                    std::uint8_t* gates = nullptr);
+// scale * in where `open` > 0 or a gate's bit is set, else 0.
 template <class Real>
 void gate(Stream stream, const Real* in, const Real* open, Real scale, std::size_t count,
           Real* out);
+template <class Real>
+void gateByBits(Stream stream, const Real* in, const std::uint8_t* gates, Real scale,
+                std::size_t count, Real* out);
 
 // out [rows, width] = column [rows] times row [width] where open [rows, width] > 0, else 0.
 template <class Real>

@@ -34,8 +34,9 @@ struct Aggregation {
     }
   }
   EDGEWISE_FN void addSelf(std::size_t row, std::size_t column, Sum& sum) const {
-    if (scales.self) {
-      add(columnScale(row), row, column, sum);
+    const Real scale = scales.self ? columnScale(row) : Real{0};
+    if (scales.self && (!Few || scale != 0)) {
+      add(scale, row, column, sum);
     }
   }
   EDGEWISE_FN Real entryScale(std::int64_t entry, std::size_t from) const {
@@ -136,18 +137,30 @@ struct Aggregation {
   }
 };
 
-// One pack of columns of one row that is not long.
+// One pack of columns of one segment of a long row; after all segments, of one row that is not
+// long.
 template <class All>
 struct AggregateRow {
   All all;
 
   EDGEWISE_FN void operator()(std::size_t place, std::size_t column) const {
-    const std::size_t row =
-        all.order.rows == nullptr ? place : static_cast<std::size_t>(all.order.rows[place]);
+    const RowOrder& order = all.order;
+    const bool segment = place < order.segments;
+    std::size_t row = place - (segment ? 0 : order.segments);
+    if (!segment && order.rows != nullptr) {
+      row = static_cast<std::size_t>(order.rows[row]);
+    }
+    const std::int64_t* const bounds = segment ? order.bounds + 2 * row : all.rows.offsets + row;
     typename All::Sum sum{};
-    all.addSelf(row, column, sum);
-    all.addEntries(all.rows.offsets[row], all.rows.offsets[row + 1], column, sum);
-    all.finish(row, row, column, sum);
+    if (!segment) {
+      all.addSelf(row, column, sum);
+    }
+    all.addEntries(bounds[0], bounds[1], column, sum);
+    if (segment) {
+      all.scratchAt(row, column) = sum;
+    } else {
+      all.finish(row, row, column, sum);
+    }
   }
 };
 
@@ -167,18 +180,6 @@ struct AggregatePicked {
       all.addEntries(all.rows.offsets[row], all.rows.offsets[row + 1], column, sum);
     }
     all.finish(row, place, column, sum);
-  }
-};
-
-// One pack of columns of one segment of a long row.
-template <class All>
-struct AggregateSegment {
-  All all;
-
-  EDGEWISE_FN void operator()(std::size_t segment, std::size_t column) const {
-    typename All::Sum sum{};
-    all.addEntries(all.order.bounds[2 * segment], all.order.bounds[2 * segment + 1], column, sum);
-    all.scratchAt(segment, column) = sum;
   }
 };
 
@@ -204,12 +205,12 @@ struct AggregateSegments {
 
 template <class All>
 void start(Stream stream, const All& all) {
-  forEachCell(stream, all.order.segments, all.packs, AggregateSegment<All>{all});
+  // Rows that are picked may be long ones, whose sums have to be there.
+  const std::size_t others = all.order.picked ? 0 : all.order.count;
+  forEachCell(stream, all.order.segments + others, all.packs, AggregateRow<All>{all});
   forEachCell(stream, all.order.long_count, all.packs, AggregateSegments<All>{all});
   if (all.order.picked) {
     forEachCell(stream, all.order.count, all.packs, AggregatePicked<All>{all});
-  } else {
-    forEachCell(stream, all.order.count, all.packs, AggregateRow<All>{all});
   }
 }
 
@@ -239,51 +240,102 @@ void startEither(Stream stream, const Operands<Real, Message>& with) {
   }
 }
 
-// One row of messages: scaled by a power of two so that the greatest lies just below 2^15.
+// How far a message is scaled up, by a power of two, so that its greatest number lies just below
+// 2^15.
+EDGEWISE_FN int messageExponent(float most) {
+  constexpr int kRange = 15;
+  // No further than a float's own range.
+  constexpr int kMost = 120;
+  int exponent = 0;
+  if (most > 0 && most - most == 0) {
+    frexpf(most, &exponent);
+    exponent = kRange - exponent;
+    exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
+  }
+  return exponent;
+}
+
+// Where messages go, with what they are to be multiplied by.
 template <int Width>
-struct MessageRow {
-  const float* x;
+struct Messages {
   std::size_t packs;
-  const float* column_scale;
-  Half* messages;
+  Half* numbers;
   float* down;
 
-  EDGEWISE_FN Pack<float, Width> at(std::size_t row, std::size_t column) const {
-    const float by = column_scale == nullptr ? 1.0F : column_scale[row];
-    Pack<float, Width> values = packAt<float, Width>(x, row * packs + column);
-    for (int k = 0; k < Width; ++k) {
-      values[k] *= by;
-    }
-    return values;
-  }
-  EDGEWISE_FN float size(std::size_t row, std::size_t column) const {
-    const Pack<float, Width> values = at(row, column);
+  EDGEWISE_FN static float size(const Pack<float, Width>& values) {
     float most = 0;
     for (int k = 0; k < Width; ++k) {
       most = fmaxf(most, fabsf(values[k]));
     }
     return most;
   }
-  EDGEWISE_FN void store(std::size_t row, std::size_t column, float most) const {
-    constexpr int kRange = 15;
-    // No further than a float's own range.
-    constexpr int kMost = 120;
-    int exponent = 0;
-    if (most > 0 && most - most == 0) {
-      frexpf(most, &exponent);
-      exponent = kRange - exponent;
-      exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
-    }
+  EDGEWISE_FN void store(std::size_t node, std::size_t column, const Pack<float, Width>& values,
+                         float most) const {
+    const int exponent = messageExponent(most);
     const float up = ldexpf(1.0F, exponent);
-    const Pack<float, Width> values = at(row, column);
     Pack<Half, Width> to;
     for (int k = 0; k < Width; ++k) {
       to[k] = toHalf(values[k] * up);
     }
-    packAt<Half, Width>(messages, row * packs + column) = to;
+    packAt<Half, Width>(numbers, node * packs + column) = to;
     if (column == 0) {
-      // Nothing to gather where all is 0.
-      down[row] = most == 0 ? 0.0F : ldexpf(1.0F, -exponent);
+      down[node] = ldexpf(1.0F, -exponent);
+    }
+  }
+};
+
+// One row of messages out of a matrix.
+template <int Width>
+struct MessageRow {
+  const float* x;
+  const float* column_scale;
+  Messages<Width> to;
+
+  EDGEWISE_FN Pack<float, Width> at(std::size_t row, std::size_t column) const {
+    const float by = column_scale == nullptr ? 1.0F : column_scale[row];
+    Pack<float, Width> values = packAt<float, Width>(x, row * to.packs + column);
+    for (int k = 0; k < Width; ++k) {
+      values[k] *= by;
+    }
+    return values;
+  }
+  EDGEWISE_FN float size(std::size_t row, std::size_t column) const {
+    return to.size(at(row, column));
+  }
+  EDGEWISE_FN void store(std::size_t row, std::size_t column, float most) const {
+    to.store(row, column, at(row, column), most);
+  }
+};
+
+// The message of one end: of all rows of its node together, where this is the node's first.
+template <int Width>
+struct EndMessage {
+  Pairs pairs;
+  const float* rows;
+  const float* column_scale;
+  Messages<Width> to;
+
+  EDGEWISE_FN std::size_t nodeAt(std::size_t at) const {
+    return static_cast<std::size_t>(pairs.ends[pairs.places[at]]);
+  }
+  EDGEWISE_FN bool isFirst(std::size_t at) const {
+    return static_cast<std::size_t>(pairs.offsets[nodeAt(at)]) == at;
+  }
+  EDGEWISE_FN Pack<float, Width> sum(std::size_t node, std::size_t column) const {
+    Pack<float, Width> values{};
+    for (std::int32_t at = pairs.offsets[node]; at < pairs.offsets[node + 1]; ++at) {
+      const auto row = static_cast<std::size_t>(pairs.places[at]);
+      values.add(column_scale == nullptr ? 1.0F : column_scale[node],
+                 packAt<float, Width>(rows, row * to.packs + column));
+    }
+    return values;
+  }
+  EDGEWISE_FN float size(std::size_t at, std::size_t column) const {
+    return isFirst(at) ? to.size(sum(nodeAt(at), column)) : 0.0F;
+  }
+  EDGEWISE_FN void store(std::size_t at, std::size_t column, float most) const {
+    if (isFirst(at)) {
+      to.store(nodeAt(at), column, sum(nodeAt(at), column), most);
     }
   }
 };
@@ -389,9 +441,25 @@ void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t wid
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
-        byRowMaximum(stream, rows, packs, MessageRow<Width>{x, packs, column_scale, to, down});
+        byRowMaximum(stream, rows, packs,
+                     MessageRow<Width>{x, column_scale, Messages<Width>{packs, to, down}});
       },
       x, to);
+}
+
+void endsToMessages(Stream stream, const Pairs& pairs, const float* rows, std::size_t width,
+                    const float* column_scale, std::uint16_t* messages, float* down) {
+  auto* const to = reinterpret_cast<Half*>(messages);
+  fillZero(stream, down, pairs.nodes * sizeof(float));
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        byRowMaximum(
+            stream, 2 * pairs.count, packs,
+            EndMessage<Width>{pairs, rows, column_scale, Messages<Width>{packs, to, down}});
+      },
+      rows, to);
 }
 
 void aggregateMessages(Stream stream, const Rows& rows, const RowOrder& order,

@@ -188,6 +188,7 @@ struct ScatterPack {
   int end;
   const Real* rows;
   std::size_t packs;
+  bool onto;
   Real* out;
 
   EDGEWISE_FN void add(std::size_t node, std::size_t column) const {
@@ -200,7 +201,11 @@ struct ScatterPack {
         sum.add(Real{1}, packAt<Real, Width>(rows + row * width, column));
       }
     }
-    packAt<Real, Width>(out + node * width, column) = sum;
+    Pack<Real, Width>& to = packAt<Real, Width>(out + node * width, column);
+    if (onto) {
+      sum.add(Real{1}, to);
+    }
+    to = sum;
   }
   EDGEWISE_FN void operator()(std::size_t i) const { add(i / packs, i % packs); }
 };
@@ -374,17 +379,19 @@ void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::s
 
 template <class Real>
 void scatterEnd(Stream stream, const Pairs& pairs, int end, const Real* rows, std::size_t width,
-                Real* out) {
+                bool onto, Real* out) {
   byPack(
       width,
       [&]<int Width>() {
         const std::size_t packs = width / Width;
-        const ScatterPack<Real, Width> all{pairs, end, rows, packs, out};
+        const ScatterPack<Real, Width> all{pairs, end, rows, packs, onto, out};
         if (pairs.nodes <= 2 * pairs.count) {
           forEach(stream, pairs.nodes * packs, all);
           return;
         }
-        fillZero(stream, out, pairs.nodes * width * sizeof(Real));
+        if (!onto) {
+          fillZero(stream, out, pairs.nodes * width * sizeof(Real));
+        }
         forEach(stream, 2 * pairs.count * packs, ScatterFirst<Real, Width>{all});
       },
       rows, out);
@@ -442,7 +449,8 @@ void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
       Stream, const Pairs&, const Views&, const Layers<Real>&, std::size_t,                        \
       const PairMatrices<const Real>&, const LayerGradients<Real>&);                               \
   template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);       \
-  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
+  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, bool,        \
+                                 Real*);                                                           \
   template void useWeights<Real>(Stream, const Pairs&, std::size_t, Real, Real*);                  \
   template void mixedPairs<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,          \
                                  const Real*, std::size_t, Real*);                                 \
