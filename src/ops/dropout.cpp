@@ -105,7 +105,7 @@ class ActivateAndGather : public torch::autograd::Function<ActivateAndGather> {
                                const std::shared_ptr<const PairIndex>& pairs) {
     const at::Tensor input = x.contiguous().detach();
     at::Tensor out = at::empty_like(input);
-    const at::Tensor gates = at::empty({(input.numel() + 7) / 8}, input.options().dtype(at::kByte));
+    const at::Tensor gates = at::empty({(input.numel() + 3) / 4}, input.options().dtype(at::kByte));
     detail::byType("activatedEnds", input, [&]<class Real>(Real) {
       if constexpr (detail::kDeviceKernels) {
         cuda::rectifyAndDrop<Real>(detail::streamOf(input), input.data_ptr<Real>(),

@@ -17,9 +17,34 @@ EDGEWISE_FN bool keeps(const RandomBlock& block, std::size_t i, std::uint32_t th
   return (i % 2 == 0 ? word & 0xFFFFU : word >> 16) >= threshold;
 }
 
-// Eight elements, which one random block decides.
+// Elements that one thread works on: neighbours in a group of threads then read and write
+// neighbours in memory. A random block decides two of them, a byte holds the gates of one.
+constexpr std::size_t kQuad = 4;
+
+std::size_t quadsOf(std::size_t count) { return (count + kQuad - 1) / kQuad; }
+
+// to(value, i) for the elements 4 * quad + i there are; `Whole`: read and written at once where all
+// four are.
+template <bool Whole, class Real, class To>
+EDGEWISE_FN void overQuad(const Real* in, std::size_t quad, std::size_t count, Real* out,
+                          const To& to) {
+  const std::size_t first = quad * kQuad;
+  if (Whole && first + kQuad <= count) {
+    const Pack<Real, kQuad> from = packAt<Real, kQuad>(in, quad);
+    Pack<Real, kQuad> result;
+    for (int i = 0; i < static_cast<int>(kQuad); ++i) {
+      result[i] = to(from[i], static_cast<std::size_t>(i));
+    }
+    packAt<Real, kQuad>(out, quad) = result;
+    return;
+  }
+  for (std::size_t i = 0; i < kQuad && first + i < count; ++i) {
+    out[first + i] = to(in[first + i], i);
+  }
+}
+
 template <class Real, bool Rectified, bool Whole>
-struct DropEight {
+struct DropQuad {
   const Real* in;
   Mask mask;
   std::size_t count;
@@ -27,72 +52,38 @@ struct DropEight {
   // A bit for each element that comes through; null: not wanted.
   std::uint8_t* gates;
 
-  EDGEWISE_FN void operator()(std::size_t block) const {
+  EDGEWISE_FN void operator()(std::size_t quad) const {
+    constexpr std::size_t kQuads = kElementsPerBlock / kQuad;
     const RandomBlock random =
-        mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, block, stepOf(mask));
-    const std::size_t first = block * kElementsPerBlock;
+        mask.threshold == 0 ? RandomBlock{} : randomBlock(mask.key, quad / kQuads, stepOf(mask));
     unsigned open = 0;
-    if (Whole && first + kElementsPerBlock <= count) {
-      constexpr int kWidth = 4;
-      for (std::size_t part = 0; part < kElementsPerBlock / kWidth; ++part) {
-        const Pack<Real, kWidth> from = packAt<Real, kWidth>(in + first, part);
-        Pack<Real, kWidth> to;
-        for (int k = 0; k < kWidth; ++k) {
-          const std::size_t i = part * kWidth + static_cast<std::size_t>(k);
-          to[k] = gated(from[k], random, i);
-          open |= (to[k] > Real{0} ? 1U : 0U) << i;
-        }
-        packAt<Real, kWidth>(out + first, part) = to;
-      }
-    } else {
-      for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
-        out[first + i] = gated(in[first + i], random, i);
-        open |= (out[first + i] > Real{0} ? 1U : 0U) << i;
-      }
-    }
+    overQuad<Whole>(in, quad, count, out, [&](Real value, std::size_t i) {
+      const Real scaled = value * static_cast<Real>(mask.scale);
+      const bool kept =
+          mask.threshold == 0 || keeps(random, quad % kQuads * kQuad + i, mask.threshold);
+      const Real result = !kept || (Rectified && scaled < Real{0}) ? Real{0} : scaled;
+      open |= (result > Real{0} ? 1U : 0U) << i;
+      return result;
+    });
     if (gates != nullptr) {
-      gates[block] = static_cast<std::uint8_t>(open);
+      gates[quad] = static_cast<std::uint8_t>(open);
     }
-  }
-
-  EDGEWISE_FN Real gated(Real value, const RandomBlock& random, std::size_t i) const {
-    const Real scaled = value * static_cast<Real>(mask.scale);
-    const bool kept = mask.threshold == 0 || keeps(random, i, mask.threshold);
-    return !kept || (Rectified && scaled < Real{0}) ? Real{0} : scaled;
   }
 };
 
-// Eight elements, whose gates are one byte.
 template <class Real, bool Whole>
-struct GateEight {
+struct GateQuad {
   const Real* in;
   const std::uint8_t* gates;
   Real scale;
   std::size_t count;
   Real* out;
 
-  EDGEWISE_FN void operator()(std::size_t block) const {
-    const unsigned open = gates[block];
-    const std::size_t first = block * kElementsPerBlock;
-    if (Whole && first + kElementsPerBlock <= count) {
-      constexpr int kWidth = 4;
-      for (std::size_t part = 0; part < kElementsPerBlock / kWidth; ++part) {
-        const Pack<Real, kWidth> from = packAt<Real, kWidth>(in + first, part);
-        Pack<Real, kWidth> to;
-        for (int k = 0; k < kWidth; ++k) {
-          to[k] = gated(from[k], open, part * kWidth + static_cast<std::size_t>(k));
-        }
-        packAt<Real, kWidth>(out + first, part) = to;
-      }
-      return;
-    }
-    for (std::size_t i = 0; i < kElementsPerBlock && first + i < count; ++i) {
-      out[first + i] = gated(in[first + i], open, i);
-    }
-  }
-
-  EDGEWISE_FN Real gated(Real value, unsigned open, std::size_t i) const {
-    return ((open >> i) & 1U) != 0 ? value * scale : Real{0};
+  EDGEWISE_FN void operator()(std::size_t quad) const {
+    const unsigned open = gates[quad];
+    overQuad<Whole>(in, quad, count, out, [&](Real value, std::size_t i) {
+      return ((open >> i) & 1U) != 0 ? value * scale : Real{0};
+    });
   }
 };
 
@@ -261,15 +252,25 @@ std::size_t blocksOf(std::size_t count) {
   return (count + kElementsPerBlock - 1) / kElementsPerBlock;
 }
 
-template <class Real, bool Rectified>
-void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
-                std::uint8_t* gates) {
-  byPack(
-      kElementsPerBlock,
+// start.template operator()<Whole>()
+template <class Start, class... Matrices>
+void byQuad(const Start& start, const Matrices&... matrices) {
+  byPack<kQuad>(
+      kQuad,
       [&]<int Width>() {
         constexpr bool kWhole = Width > 1;
-        forEach(stream, blocksOf(count),
-                DropEight<Real, Rectified, kWhole>{in, mask, count, out, gates});
+        start.template operator()<kWhole>();
+      },
+      matrices...);
+}
+
+template <class Real, bool Rectified>
+void dropQuads(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
+               std::uint8_t* gates) {
+  byQuad(
+      [&]<bool Whole>() {
+        forEach(stream, quadsOf(count),
+                DropQuad<Real, Rectified, Whole>{in, mask, count, out, gates});
       },
       in, out);
 }
@@ -278,23 +279,21 @@ void dropEights(Stream stream, const Real* in, const Mask& mask, std::size_t cou
 
 template <class Real>
 void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out) {
-  dropEights<Real, false>(stream, in, mask, count, out, nullptr);
+  dropQuads<Real, false>(stream, in, mask, count, out, nullptr);
 }
 
 template <class Real>
 void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
                     std::uint8_t* gates) {
-  dropEights<Real, true>(stream, in, mask, count, out, gates);
+  dropQuads<Real, true>(stream, in, mask, count, out, gates);
 }
 
 template <class Real>
 void gateByBits(Stream stream, const Real* in, const std::uint8_t* gates, Real scale,
                 std::size_t count, Real* out) {
-  byPack(
-      kElementsPerBlock,
-      [&]<int Width>() {
-        constexpr bool kWhole = Width > 1;
-        forEach(stream, blocksOf(count), GateEight<Real, kWhole>{in, gates, scale, count, out});
+  byQuad(
+      [&]<bool Whole>() {
+        forEach(stream, quadsOf(count), GateQuad<Real, Whole>{in, gates, scale, count, out});
       },
       in, out);
 }

@@ -228,7 +228,8 @@ struct Mask {
 };
 template <class Real>
 void drop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out);
-// `gates` [(count + 7) / 8], where wanted: a bit for each element, set where it came through.
+// `gates` [(count + 3) / 4], where wanted: a bit for each of four elements, set where it came
+// through.
 template <class Real>
 void rectifyAndDrop(Stream stream, const Real* in, const Mask& mask, std::size_t count, Real* out,
                     std::uint8_t* gates = nullptr);
