@@ -6,6 +6,7 @@
 
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/device.h"
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/training/stage_watch.h"
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/error.h"
@@ -121,6 +122,21 @@ double entriesWithout(const MessagePlan& messages, const EdgeBatch& batch, bool 
   return entries;
 }
 
+// Where the deepest layer is not needed at all nodes.
+void countEnds(const LinkModel& model, const MessagePlan& messages, const EdgeBatch& batch,
+               at::Device device, StepSizes& sizes) {
+  std::vector<Edge> pairs = batch.positive;
+  pairs.insert(pairs.end(), batch.negative.begin(), batch.negative.end());
+  const auto index = PairIndex::make(pairs, messages.nodeCount());
+  if (sizes.layers < 2 || !nearPairsPay(*index, model.encoder().width(), device)) {
+    return;
+  }
+  sizes.end_nodes = static_cast<double>(index->nodes().size());
+  for (const std::uint32_t node : index->nodes()) {
+    sizes.end_entries += static_cast<double>(messages.rows().degree(NodeId{node}));
+  }
+}
+
 // Flops of one row through an MLP of these widths, from this layer on.
 double mlpFlops(const std::vector<double>& widths, std::size_t first = 0) {
   double flops = 0;
@@ -147,6 +163,11 @@ double keptByPredictor(const StepSizes& sizes) {
 // A matrix with a row a node and as wide as a layer.
 double layerBytes(const StepSizes& sizes) { return kReal * sizes.nodes * sizes.hidden; }
 
+// The rows of so many layers, the deepest among them.
+double rowBytes(const StepSizes& sizes, double layers) {
+  return kReal * sizes.hidden * sizes.rowsOf(layers);
+}
+
 // One aggregation a layer, either way.
 void addAggregations(const StepSizes& sizes, StageCounts& counts) {
   if (sizes.dense_messages) {
@@ -155,10 +176,12 @@ void addAggregations(const StepSizes& sizes, StageCounts& counts) {
         sizes.summedLayers() * (kReal * sizes.nodes * sizes.nodes + 2 * layerBytes(sizes));
     return;
   }
-  const double rows = sizes.entries + (sizes.adds_self ? sizes.nodes : 0);
-  counts.gathered += sizes.summedLayers() * sizes.message_bytes * sizes.hidden * rows;
-  counts.streamed +=
-      sizes.summedLayers() * (kNode * sizes.entries + kOffset * sizes.nodes + layerBytes(sizes));
+  const double rows = sizes.rowsOf(sizes.summedLayers());
+  const double entries = sizes.atEnds()
+                             ? (sizes.summedLayers() - 1) * sizes.entries + sizes.end_entries
+                             : sizes.summedLayers() * sizes.entries;
+  counts.gathered += sizes.message_bytes * sizes.hidden * (entries + (sizes.adds_self ? rows : 0));
+  counts.streamed += kNode * entries + kOffset * rows + rowBytes(sizes, sizes.summedLayers());
 }
 
 // The first layer's products with sparse or dense features and an embedding. The same either way:
@@ -215,11 +238,11 @@ StageCounts encodeCounts(const StepSizes& sizes) {
   const double products = sizes.products_per_layer;
   addInputProducts(sizes, counts);
   const double deeper = sizes.layers - 1;
-  counts.flops += 2 * deeper * products * sizes.nodes * sizes.hidden * sizes.hidden;
-  counts.streamed += deeper * layerBytes(sizes);
+  counts.flops += 2 * products * sizes.rowsOf(deeper) * sizes.hidden * sizes.hidden;
+  counts.streamed += rowBytes(sizes, deeper);
   addAggregations(sizes, counts);
   // Products written; those that are not aggregated are read again to be added.
-  counts.streamed += sizes.layers * (products + products - 1) * layerBytes(sizes);
+  counts.streamed += (products + products - 1) * rowBytes(sizes, sizes.layers);
   return counts;
 }
 
@@ -242,7 +265,8 @@ void addDecodeBackward(const StepSizes& sizes, StageCounts& counts) {
     counts.gathered += 2 * size;
   }
   counts.gathered += kReal * sizes.hidden * sizes.rows_read_per_pair * sizes.pairs;
-  counts.streamed += sizes.decoded_layers * layerBytes(sizes);
+  counts.streamed +=
+      sizes.decoded_layers * (sizes.atEnds() ? rowBytes(sizes, 1) : layerBytes(sizes));
 }
 
 StageCounts backwardCounts(const StepSizes& sizes) {
@@ -256,8 +280,8 @@ StageCounts backwardCounts(const StepSizes& sizes) {
   addAggregations(sizes, counts);
   // Weights' gradients from the layer's input and its gradients, and the input's own gradient.
   const double deeper = sizes.layers - 1;
-  counts.flops += 4 * deeper * products * sizes.nodes * sizes.hidden * sizes.hidden;
-  counts.streamed += deeper * (2 + products) * layerBytes(sizes);
+  counts.flops += 4 * products * sizes.rowsOf(deeper) * sizes.hidden * sizes.hidden;
+  counts.streamed += (2 + products) * rowBytes(sizes, deeper);
   addInputProducts(sizes, counts);
   if (sizes.feature_entries == 0 || sizes.embedding > 0) {
     counts.streamed += products * layerBytes(sizes);
@@ -370,6 +394,7 @@ StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOpt
   sizes.parameters = static_cast<double>(model.layout().totalSize());
   sizes.selector = selectorWidths(network.selector, sizes.hidden);
   sizes.selector_parameters = static_cast<double>(model.selectorLayout().totalSize());
+  countEnds(model, messages, batch, device, sizes);
   return sizes;
 }
 

@@ -44,6 +44,14 @@ struct StepSizes {
   double known_layers = 0;
   [[nodiscard]] double summedLayers() const { return layers - known_layers; }
   double products_per_layer = 1;
+  // Nodes that the deepest layer is computed at and entries of their rows, where that is not all.
+  double end_nodes = 0;
+  double end_entries = 0;
+  [[nodiscard]] bool atEnds() const { return end_nodes > 0; }
+  // Rows of so many layers, the deepest among them.
+  [[nodiscard]] double rowsOf(double count) const {
+    return atEnds() && count > 0 ? (count - 1) * nodes + end_nodes : count * nodes;
+  }
   // Whether layers are those of a recommender: they start from the embedding itself.
   bool recommends = false;
 
