@@ -109,6 +109,33 @@ at::Tensor throughLast(const at::Tensor& gradient, const at::Tensor& weight,
   return out;
 }
 
+// The same, with the gradients of the last weights [width, 1] and of the bias before them [width],
+// which the same pass gives.
+struct LastLayer {
+  at::Tensor slope;
+  at::Tensor weight;
+  at::Tensor bias_before;
+};
+LastLayer throughLastWithSums(const at::Tensor& gradient, const at::Tensor& weight,
+                              const at::Tensor& hidden) {
+  LastLayer result{.slope = at::empty_like(hidden).detach(), .weight = {}, .bias_before = {}};
+  if constexpr (kDeviceKernels) {
+    const std::int64_t width = hidden.size(1);
+    const auto blocks = static_cast<std::int64_t>(cuda::outerSumRows(sizeOf(hidden, 0)));
+    const at::Tensor parts = at::empty({blocks, 2 * width}, result.slope.options());
+    byType("viewScores", gradient, [&]<class Real>(Real) {
+      cuda::gatedOuterSums<Real>(streamOf(gradient), gradient.data_ptr<Real>(),
+                                 weight.data_ptr<Real>(), hidden.data_ptr<Real>(),
+                                 sizeOf(hidden, 0), sizeOf(hidden, 1),
+                                 result.slope.data_ptr<Real>(), parts.data_ptr<Real>());
+    });
+    const at::Tensor sums = columnSum(parts);
+    result.weight = sums.narrow(0, 0, width).unsqueeze(1);
+    result.bias_before = sums.narrow(0, width, width);
+  }
+  return result;
+}
+
 class DeviceScores : public torch::autograd::Function<DeviceScores> {
  public:
   static at::Tensor forward(AutogradContext* context, at::TensorList inputs,
@@ -140,15 +167,25 @@ class DeviceScores : public torch::autograd::Function<DeviceScores> {
     variable_list result(count + 1);
     at::Tensor slope = gradients[0].reshape({-1, 1}).contiguous();
     for (std::size_t i = shape->depth; i-- > 0;) {
+      const bool last = i + 1 == shape->depth;
+      const std::size_t place = Inputs::weightPlace(*shape, i);
       if (to_mlp) {
-        const std::size_t place = Inputs::weightPlace(*shape, i);
+        if (!result[place + 1].defined()) {
+          result[place + 1] = columnSum(slope);
+        }
+        if (last && i > 0) {
+          LastLayer through = throughLastWithSums(slope, in.weights[i], read[i]);
+          slope = std::move(through.slope);
+          result[place] = std::move(through.weight);
+          result[Inputs::weightPlace(*shape, i - 1) + 1] = std::move(through.bias_before);
+          continue;
+        }
         result[place] = at::mm(read[i].t(), slope);
-        result[place + 1] = columnSum(slope);
       }
       if (i == 0) {
         break;
       }
-      if (i + 1 == shape->depth) {
+      if (last) {
         slope = throughLast(slope, in.weights[i], read[i]);
       } else {
         slope = at::mm(slope, in.weights[i].t());

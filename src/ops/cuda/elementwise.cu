@@ -113,20 +113,54 @@ struct OuterPack {
   std::size_t packs;
   Real* out;
 
-  EDGEWISE_FN void operator()(std::size_t i) const {
-    const Real scale = column[i / packs];
-    const Pack<Real, Width> by = packAt<Real, Width>(row, i % packs);
-    const Pack<Real, Width> gate = packAt<Real, Width>(open, i);
+  // What comes out of these gates, scaled.
+  EDGEWISE_FN Pack<Real, Width> through(const Pack<Real, Width>& gate, Real scale,
+                                        std::size_t at) const {
+    const Pack<Real, Width> by = packAt<Real, Width>(row, at);
     Pack<Real, Width> result;
     for (int k = 0; k < Width; ++k) {
       result[k] = gate[k] > Real{0} ? scale * by[k] : Real{0};
     }
-    packAt<Real, Width>(out, i) = result;
+    return result;
+  }
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    packAt<Real, Width>(out, i) =
+        through(packAt<Real, Width>(open, i), column[i / packs], i % packs);
+  }
+};
+
+constexpr std::size_t kRowsPerSum = 64;
+
+// One pack of columns of a block of rows of an outer product, with sums over them.
+template <class Real, int Width>
+struct OuterSums {
+  OuterPack<Real, Width> outer;
+  std::size_t rows;
+  // [blocks, 2 * width]: of the gates' own values by the column, and of what comes out.
+  Real* sums;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const std::size_t packs = outer.packs;
+    const std::size_t block = i / packs;
+    const std::size_t column = i % packs;
+    const std::size_t first = block * kRowsPerSum;
+    const std::size_t last = first + kRowsPerSum < rows ? first + kRowsPerSum : rows;
+    Pack<Real, Width> values{};
+    Pack<Real, Width> results{};
+    for (std::size_t row = first; row < last; ++row) {
+      const std::size_t place = row * packs + column;
+      const Pack<Real, Width> gate = packAt<Real, Width>(outer.open, place);
+      const Pack<Real, Width> result = outer.through(gate, outer.column[row], column);
+      packAt<Real, Width>(outer.out, place) = result;
+      values.add(outer.column[row], gate);
+      results.add(Real{1}, result);
+    }
+    packAt<Real, Width>(sums, 2 * block * packs + column) = values;
+    packAt<Real, Width>(sums, (2 * block + 1) * packs + column) = results;
   }
 };
 
 // The sum over one block of rows.
-constexpr std::size_t kRowsPerSum = 64;
 template <class Real, int Width>
 struct SumBlock {
   const Real* x;
@@ -321,6 +355,21 @@ void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* 
       row, open, out);
 }
 
+std::size_t outerSumRows(std::size_t rows) { return sumBlocks(rows); }
+
+template <class Real>
+void gatedOuterSums(Stream stream, const Real* column, const Real* row, const Real* open,
+                    std::size_t rows, std::size_t width, Real* out, Real* sums) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        forEach(stream, sumBlocks(rows) * packs,
+                OuterSums<Real, Width>{{column, row, open, packs, out}, rows, sums});
+      },
+      row, open, out, sums);
+}
+
 std::size_t columnSumScratch(std::size_t rows, std::size_t width) {
   std::size_t blocks = 0;
   for (rows = sumBlocks(rows); rows > 1; rows = sumBlocks(rows)) {
@@ -385,23 +434,25 @@ void adam(Stream stream, const AdamSettings& settings, const double* step, const
           AdamElement<Real>{settings, step, root, scale, gradient, value, first, second});
 }
 
-#define EDGEWISE_ELEMENTWISE(Real)                                                             \
-  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);              \
-  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*,     \
-                                     std::uint8_t*);                                           \
-  template void gateByBits<Real>(Stream, const Real*, const std::uint8_t*, Real, std::size_t,  \
-                                 Real*);                                                       \
-  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);        \
-  template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,   \
-                                 std::size_t, Real*);                                          \
-  template void columnSum<Real>(Stream, const Real*, std::size_t, std::size_t, Real*, Real*);  \
-  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,   \
-                                     const Mask&, Real*);                                      \
-  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                       \
-  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);      \
-  template void countStep<Real>(Stream, const Real*, const double*, double, const StepValues*, \
-                                StepSums*);                                                    \
-  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,          \
+#define EDGEWISE_ELEMENTWISE(Real)                                                               \
+  template void drop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*);                \
+  template void rectifyAndDrop<Real>(Stream, const Real*, const Mask&, std::size_t, Real*,       \
+                                     std::uint8_t*);                                             \
+  template void gateByBits<Real>(Stream, const Real*, const std::uint8_t*, Real, std::size_t,    \
+                                 Real*);                                                         \
+  template void gate<Real>(Stream, const Real*, const Real*, Real, std::size_t, Real*);          \
+  template void gatedOuter<Real>(Stream, const Real*, const Real*, const Real*, std::size_t,     \
+                                 std::size_t, Real*);                                            \
+  template void gatedOuterSums<Real>(Stream, const Real*, const Real*, const Real*, std::size_t, \
+                                     std::size_t, Real*, Real*);                                 \
+  template void columnSum<Real>(Stream, const Real*, std::size_t, std::size_t, Real*, Real*);    \
+  template void scatterDropped<Real>(Stream, const float*, const std::int64_t*, std::size_t,     \
+                                     const Mask&, Real*);                                        \
+  template void logistic<Real>(Stream, const Real*, std::size_t, Real*);                         \
+  template void crossEntropy<Real>(Stream, const Real*, const Real*, std::size_t, Real*);        \
+  template void countStep<Real>(Stream, const Real*, const double*, double, const StepValues*,   \
+                                StepSums*);                                                      \
+  template void adam<Real>(Stream, const AdamSettings&, const double*, const double*,            \
                            const double*, const Real*, std::size_t, Real*, Real*, Real*);
 EDGEWISE_ELEMENTWISE(float)
 EDGEWISE_ELEMENTWISE(double)

@@ -246,6 +246,13 @@ template <class Real>
 void gatedOuter(Stream stream, const Real* column, const Real* row, const Real* open,
                 std::size_t rows, std::size_t width, Real* out);
 
+// The same, and sums [outerSumRows(rows), 2 * width] that add up over their rows to the sums over
+// the rows of column * open and of out.
+[[nodiscard]] std::size_t outerSumRows(std::size_t rows);
+template <class Real>
+void gatedOuterSums(Stream stream, const Real* column, const Real* row, const Real* open,
+                    std::size_t rows, std::size_t width, Real* out, Real* sums);
+
 // out [width] = the sum over the rows of x [rows, width]; `scratch` holds columnSumScratch numbers.
 [[nodiscard]] std::size_t columnSumScratch(std::size_t rows, std::size_t width);
 template <class Real>
