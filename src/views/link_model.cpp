@@ -46,16 +46,14 @@ void ModelOptions::bind(OptionSet& set) {
 }
 
 LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const NodeSide& nodes)
-    : nodes_(nodes.nodes),
-      unit_length_(options.unit_length),
-      embedding_l2_(options.loss.embedding_l2) {
+    : nodes_(nodes.nodes), unit_length_(options.unit_length), loss_(options.loss) {
   ModelOptions own = options;
   if (isRecommender(kind)) {
     own.features = "embedding";
     own.embedding = options.encoder.hidden;
   }
   detail::ModelInput input = detail::makeModelInput(own, nodes, layout_);
-  if (embedding_l2_ > 0 && input.embedding == 0) {
+  if (loss_.embedding_l2 > 0 && input.embedding == 0) {
     throw ConfigError("training.embedding_l2: this model learns no embeddings",
                       "leave it 0, or set model.features=embedding");
   }
@@ -82,6 +80,11 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
                           .loss = options.loss,
                           .first_hops = encoder_->firstHops()},
                          layout_);
+  if (loss_.comparesBatch() && (options.predictor.kind != "dot" || decoder_->choosesViews())) {
+    throw ConfigError(
+        "training.loss=batch compares all positives of a batch, whose scores must be products",
+        "set model.predictor=dot and selector none, fixed, jk or mean, or training.loss=softmax");
+  }
   if (options.selector.searches()) {
     selector_ = std::make_unique<ViewSelector>(
         options.selector,
@@ -123,18 +126,31 @@ EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
 
 at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,
                                   const PairBatch& batch) const {
-  if (embedding_l2_ == 0) {
+  if (loss_.embedding_l2 == 0) {
     return loss;
   }
   const at::Tensor squares =
       usedSquares(input_->embedding(parameters), batch.pairs, batch.positives);
-  return loss + squares * (embedding_l2_ / static_cast<double>(batch.positives));
+  return loss + squares * (loss_.embedding_l2 / static_cast<double>(batch.positives));
 }
 
 at::Tensor LinkModel::decodedLoss(const Parameters& parameters, const EncodedPairs& encoded,
                                   const PairBatch& batch, const Noise& noise) const {
-  return withPenalty(decoder_->loss(parameters, encoded.layers, among(encoded, batch), noise),
-                     parameters, batch);
+  const at::Tensor loss =
+      loss_.comparesBatch()
+          ? lossOfPositives(parameters, encoded, static_cast<std::int64_t>(batch.positives))
+          : decoder_->loss(parameters, encoded.layers, among(encoded, batch), noise);
+  return withPenalty(loss, parameters, batch);
+}
+
+at::Tensor LinkModel::lossOfPositives(const Parameters& parameters, const EncodedPairs& encoded,
+                                      std::int64_t positives) const {
+  const std::optional<ScoreFactors> factors = decoder_->factors(parameters, encoded.layers);
+  invariant(factors.has_value(), "scores are products");
+  return batchLoss(
+      gatherEnd(factors->sources, encoded.pairs, PairEnd::kSource).narrow(0, 0, positives),
+      gatherEnd(factors->targets, encoded.pairs, PairEnd::kTarget).narrow(0, 0, positives),
+      loss_.temperature);
 }
 
 at::Tensor LinkModel::loss(const Parameters& parameters,

@@ -209,6 +209,11 @@ TEST(LinkModel, RefusesOptionsThatDoNotGoTogether) {
   expectFailure<ConfigError>([&] { (void)make("gae", "fixed:4,4"); }, "3 layers");
   expectFailure<ConfigError>([&] { (void)make("gae", "best"); }, "'best'");
   expectFailure<ConfigError>([&] { (void)make("transformer", "none"); }, "'transformer'");
+  ModelOptions compares = smallModel("none");
+  compares.loss.kind = "batch";
+  compares.predictor.kind = "hadamard";
+  expectFailure<ConfigError>([&] { (void)LinkModel("gae", compares, {features, 10, false}); },
+                             "must be products");
   OptionSet set;
   ModelOptions options;
   options.bind(set);

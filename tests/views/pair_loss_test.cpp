@@ -47,6 +47,25 @@ TEST(PairLoss, HasHandWorkedValues) {
   EXPECT_NEAR(valueOf({.kind = "softmax", .temperature = 0.5}, {2, 1, -1}, 1, 2), sharp, 1e-15);
 }
 
+// Two positives; scores of the sources with both targets: 2 and 1, -1 and 3.
+TEST(BatchLoss, ComparesPositivesWithOneAnother) {
+  const at::Tensor sources = at::tensor({1.0, 0.0, 0.0, 1.0}, at::kDouble).view({2, 2});
+  const at::Tensor targets = at::tensor({2.0, -1.0, 1.0, 3.0}, at::kDouble).view({2, 2});
+  const auto of = [&](double temperature) {
+    return batchLoss(sources, targets, temperature).item<double>();
+  };
+  const auto surprise = [](double own, double other) { return std::log1p(std::exp(other - own)); };
+  EXPECT_NEAR(of(1), (surprise(2, 1) + surprise(3, -1)) / 2, 1e-15);
+  EXPECT_NEAR(of(0.5), (surprise(4, 2) + surprise(6, -2)) / 2, 1e-15);
+  const Tensors leaves = {randomLeaf({5, 3}, 4), randomLeaf({5, 3}, 6)};
+  expectSameDerivatives([&](const Tensors& in) { return Tensors{batchLoss(in[0], in[1], 0.3)}; },
+                        [&](const Tensors& in) {
+                          const at::Tensor scores = at::mm(in[0], in[1].t()) / 0.3;
+                          return Tensors{(at::logsumexp(scores, 1) - scores.diagonal()).mean()};
+                        },
+                        leaves);
+}
+
 TEST(PairLoss, EqualsTorchsOwnWithDerivatives) {
   constexpr std::int64_t kPositives = 7;
   constexpr std::int64_t kEach = 5;

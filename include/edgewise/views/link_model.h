@@ -92,10 +92,14 @@ class LinkModel {
 
  private:
   [[nodiscard]] bool scalesRows(const Noise& noise) const;
+  // Each among all others; of encoded pairs the first so many.
+  [[nodiscard]] at::Tensor lossOfPositives(const Parameters& parameters,
+                                           const EncodedPairs& encoded,
+                                           std::int64_t positives) const;
 
   std::size_t nodes_;
   std::string unit_length_;
-  double embedding_l2_;
+  LossOptions loss_;
   std::shared_ptr<const NodeInput> input_;
   ParameterLayout layout_;
   ParameterLayout selector_layout_;

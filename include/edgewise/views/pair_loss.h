@@ -3,6 +3,7 @@
 //   bce      each pair by itself: is it a link or not
 //   bpr      each negative against its positive: the positive shall score higher (Rendle et al.)
 //   softmax  each positive among all its negatives: the sampled softmax
+//   batch    each positive among the targets of all positives of its batch
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,7 +22,9 @@ struct LossOptions {
   double embedding_l2 = 0;
   void bind(OptionSet& set);
   // Whether negatives belong to positives.
-  [[nodiscard]] bool comparesPairs() const { return kind != "bce"; }
+  [[nodiscard]] bool comparesPairs() const { return kind == "bpr" || kind == "softmax"; }
+  // Whether positives are compared with one another instead; negatives then count nothing.
+  [[nodiscard]] bool comparesBatch() const { return kind == "batch"; }
 };
 
 // Of scores [pairs] -> [], a mean over the pairs, the negatives or the positives, by kind.
@@ -29,5 +32,11 @@ struct LossOptions {
 // has as many.
 [[nodiscard]] at::Tensor pairLoss(const LossOptions& options, const at::Tensor& scores,
                                   const PairBatch& batch);
+
+// Of positives whose score is the product of their rows, sources and targets [positives, width]:
+// the mean over them of how little each stands out among all targets. Targets that are the same
+// node each count. Differentiable twice.
+[[nodiscard]] at::Tensor batchLoss(const at::Tensor& sources, const at::Tensor& targets,
+                                   double temperature);
 
 }  // namespace edgewise
