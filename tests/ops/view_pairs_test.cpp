@@ -289,15 +289,18 @@ TEST(NearPairs, AreTheSamePairs) {
   const auto index = PairIndex::make(pairs, 40);
   const std::vector<LayerPair> views = someViews(3, 0b101101110);
   const auto ours = [&](const Tensors& in) {
-    const NearPairs near = nearPairs(in, index);
-    return viewPairs(near.layers, near.pairs, views);
+    Tensors ends;
+    for (const at::Tensor& layer : in) {
+      ends.push_back(gatherEnd(layer, index, PairEnd::kBoth));
+    }
+    return viewPairs(ends, index->apart(), views);
   };
   expectSameDerivatives(
       ours, [&](const Tensors& in) { return plainViews(in, pairs, views); },
       randomLayers(3, 40, 4));
   EXPECT_EQ(index->apart(), index->apart());
   EXPECT_EQ(index->apart()->nodeCount(), 2 * pairs.size());
-  EXPECT_FALSE(nearPairsPay(randomLayers(1, 40, 4), *index));
+  EXPECT_FALSE(nearPairsPay(*index, 1 << 20, at::kCPU));
 }
 
 TEST(ViewPairs, GivesTheSameBitsForAnyThreadCount) {

@@ -53,7 +53,7 @@ struct Aggregation {
   EDGEWISE_FN void addSome(std::int64_t entry, std::size_t column, Sum& sum) const {
     std::size_t from[Count];
     Real scale[Count];
-    Pack<Message, Width> row[Count];
+    Pack<Message, Width> row[Count] = {};
     for (int i = 0; i < Count; ++i) {
       from[i] = static_cast<std::size_t>(rows.columns[entry + i]);
     }
@@ -62,7 +62,6 @@ struct Aggregation {
         scale[i] = entryScale(entry + i, from[i]);
       }
       for (int i = 0; i < Count; ++i) {
-        row[i] = {};
         if (scale[i] != 0) {
           row[i] = packAt<Message, Width>(x + from[i] * packs * Width, column);
         }
@@ -238,6 +237,13 @@ void startEither(Stream stream, const Operands<Real, Message>& with) {
   } else {
     run.template operator()<false>();
   }
+}
+
+template <int Most, bool Few, class Real, class Message>
+void startPacks(Stream stream, const Operands<Real, Message>& with) {
+  byPack<Most>(
+      with.width, [&]<int Width>() { startEither<Width, Few>(stream, with); }, with.x, with.out,
+      with.plus.matrix, with.plus.bias);
 }
 
 // How far a message is scaled up, by a power of two, so that its greatest number lies just below
@@ -428,10 +434,8 @@ template <class Real>
 void aggregate(Stream stream, const Rows& rows, const RowOrder& order, const Scales<Real>& scales,
                const Real* x, std::size_t width, const Addends<Real>& plus, Real* out,
                Real* scratch) {
-  const Operands<Real, Real> with{rows, order, scales, x, width, plus, out, scratch};
-  byPack(
-      width, [&]<int Width>() { startEither<Width, false>(stream, with); }, x, out, plus.matrix,
-      plus.bias);
+  startPacks<4, false>(stream,
+                       Operands<Real, Real>{rows, order, scales, x, width, plus, out, scratch});
 }
 
 void toMessages(Stream stream, const float* x, std::size_t rows, std::size_t width,
@@ -469,18 +473,11 @@ void aggregateMessages(Stream stream, const Rows& rows, const RowOrder& order,
   const auto* const x = reinterpret_cast<const Half*>(messages);
   const Operands<float, Half> with{rows, order,  {scales.row, down, scales.self}, x, width, plus,
                                    out,  scratch};
-  const auto run = [&]<int Width>() {
-    if (few) {
-      startEither<Width, true>(stream, with);
-    } else {
-      startEither<Width, false>(stream, with);
-    }
-  };
   // Eight messages are as wide as four floats.
   if (width % 8 == 0) {
-    byPack<8>(width, run, x, out, plus.matrix, plus.bias);
+    few ? startPacks<8, true>(stream, with) : startPacks<8, false>(stream, with);
   } else {
-    byPack(width, run, x, out, plus.matrix, plus.bias);
+    few ? startPacks<4, true>(stream, with) : startPacks<4, false>(stream, with);
   }
 }
 
