@@ -27,10 +27,19 @@ constexpr std::string_view kOptionsFile = "options.json";
 constexpr int kFolderFormat = 1;
 
 // All a run may leave in its folder; only these are ever removed.
-constexpr std::array<std::string_view, 11> kRunFiles = {
-    "options.json",      "metrics.json",           "curves.csv",  "views.csv",    "log.txt",
-    "model.safetensors", "checkpoint.safetensors", "report.html", "summary.json", "test_scores.csv",
-    "search.safetensors"};
+constexpr std::array<std::string_view, 13> kRunFiles = {"options.json",
+                                                        "metrics.json",
+                                                        "curves.csv",
+                                                        "views.csv",
+                                                        "log.txt",
+                                                        "model.safetensors",
+                                                        "checkpoint.safetensors",
+                                                        "report.html",
+                                                        "summary.json",
+                                                        "test_scores.csv",
+                                                        "search.safetensors",
+                                                        "refit.safetensors",
+                                                        "test_curves.json"};
 
 bool isDirectory(const std::filesystem::path& path) {
   std::error_code ignored;
