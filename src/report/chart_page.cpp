@@ -53,10 +53,11 @@ std::string legendOf(const Chart& chart) {
   std::size_t number = 0;
   for (const ChartSeries& series : chart.series) {
     const bool guide = series.mark == ChartMark::kGuide;
-    items += fmt::format("<li><span class=\"key {}\" aria-hidden=\"true\"></span>{}</li>",
-                         guide ? std::string("kguide")
-                               : fmt::format("k{}{}", number % 8, number >= 8 ? " dashed" : ""),
-                         escapeHtml(series.name));
+    const std::size_t look = series.colour.value_or(number);
+    items += fmt::format(
+        "<li><span class=\"key {}\" aria-hidden=\"true\"></span>{}</li>",
+        guide ? std::string("kguide") : fmt::format("k{}{}", look % 8, look >= 8 ? " dashed" : ""),
+        escapeHtml(series.name));
     ++number;
   }
   return "<ul class=\"legend\">" + items + "</ul>";
@@ -80,8 +81,10 @@ nlohmann::ordered_json chartJson(const Chart& chart) {
                                  {"x", numbers(chart.x)},
                                  {"series", nlohmann::ordered_json::array()}};
   for (const ChartSeries& series : chart.series) {
-    json["series"].push_back(
-        {{"name", series.name}, {"mark", markName(series.mark)}, {"y", numbers(series.y)}});
+    json["series"].push_back({{"name", series.name},
+                              {"mark", markName(series.mark)},
+                              {"look", series.colour.value_or(json["series"].size())},
+                              {"y", numbers(series.y)}});
   }
   return json;
 }

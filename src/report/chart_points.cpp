@@ -33,7 +33,8 @@ void addPoints(Chart& chart, const ChartPoints& points) {
     }
     chart.x = std::move(all);
   }
-  chart.series.push_back({points.name, moved(points.y, points.x, chart.x), points.mark});
+  chart.series.push_back(
+      {points.name, moved(points.y, points.x, chart.x), points.mark, points.colour});
 }
 
 }  // namespace edgewise

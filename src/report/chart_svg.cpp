@@ -91,10 +91,11 @@ std::string seriesSvg(const Chart& chart, const Plane& plane, std::size_t number
         "4\"/>\n",
         linePath(chart, series, plane));
   }
-  const std::size_t colour = number % kColours.size();
+  const std::size_t look = series.colour.value_or(number);
+  const std::size_t colour = look % kColours.size();
   const std::string stroke =
       fmt::format("class=\"s{0}\" stroke=\"{1}\" stroke-width=\"1.8\"{2}", colour,
-                  kColours.at(colour), kDashes.at(number / kColours.size() % kDashes.size()));
+                  kColours.at(colour), kDashes.at(look / kColours.size() % kDashes.size()));
   if (series.mark == ChartMark::kSteps) {
     return fmt::format("<path {0} d=\"{1}\" fill=\"{2}\" fill-opacity=\"0.25\"/>\n", stroke,
                        stepPath(chart, series, plane), kColours.at(colour));

@@ -67,31 +67,55 @@ std::vector<std::string> scriptsOf(const PageParts& parts) {
   return scripts;
 }
 
+bool onOneDataset(RunGroups groups) {
+  return std::ranges::all_of(groups, [&](const RunGroup& group) {
+    return group.first().metrics.dataset == groups.front().first().metrics.dataset;
+  });
+}
+
 std::string titleOf(RunGroups groups) {
   const std::string& dataset = groups.front().first().metrics.dataset;
   if (groups.size() == 1) {
     return fmt::format("{} on {}", groups.front().name, dataset);
   }
-  const bool one_dataset = std::ranges::all_of(
-      groups, [&](const RunGroup& group) { return group.first().metrics.dataset == dataset; });
-  return one_dataset ? fmt::format("{} methods on {}", groups.size(), dataset)
-                     : fmt::format("{} methods", groups.size());
+  return onOneDataset(groups) ? fmt::format("{} methods on {}", groups.size(), dataset)
+                              : fmt::format("{} methods on several datasets", groups.size());
 }
 
-// The result in a sentence.
-std::string leadOf(RunGroups groups) {
+// The group with the highest mean of the first test metric; the first one where results do not
+// compare.
+const RunGroup& bestGroup(RunGroups groups) {
   const std::vector<std::string> metrics = testMetrics(groups);
-  const RunGroup* best = nullptr;
-  MeanStd highest;
+  const RunGroup* best = &groups.front();
+  std::optional<double> highest;
   for (const RunGroup& group : groups) {
     const auto mean = metrics.empty() ? std::nullopt : meanOver(group, [&](const RunRecord& run) {
       return run.metrics.test.find(metrics.front());
     });
-    if (mean && (best == nullptr || mean->mean > highest.mean)) {
+    if (mean && onOneDataset(groups) && (!highest || mean->mean > *highest)) {
       best = &group;
-      highest = *mean;
+      highest = mean->mean;
     }
   }
+  return *best;
+}
+
+// The best test result in a sentence; nothing where results do not compare.
+std::string bestText(RunGroups groups) {
+  const std::vector<std::string> metrics = testMetrics(groups);
+  if (metrics.empty() || !onOneDataset(groups)) {
+    return "";
+  }
+  const RunGroup& best = bestGroup(groups);
+  const auto mean =
+      meanOver(best, [&](const RunRecord& run) { return run.metrics.test.find(metrics.front()); });
+  return fmt::format("{} {} <strong>{}</strong>. ",
+                     groups.size() > 1 ? "Best: " + escapeHtml(best.name) + ", test" : "Test",
+                     escapeHtml(metrics.front()), mean ? meanText(*mean) : "–");
+}
+
+// The result in a sentence or two.
+std::string leadOf(RunGroups groups) {
   std::size_t leaks = 0;
   std::size_t runs = 0;
   for (const RunGroup& group : groups) {
@@ -100,26 +124,34 @@ std::string leadOf(RunGroups groups) {
       ++runs;
     }
   }
-  std::string text;
-  if (best != nullptr) {
-    text = fmt::format("Test {} <strong>{}</strong>{}. ", escapeHtml(metrics.front()),
-                       meanText(highest),
-                       groups.size() > 1 ? ", the best, by " + escapeHtml(best->name) : "");
-  }
-  text += runs > 1 ? fmt::format("{} runs. ", runs)
-                   : fmt::format("Seed {}. ", groups.front().first().metrics.seed);
-  return text + (leaks == 0
-                     ? "The audit found no leaks."
+  const std::string count = runs > 1
+                                ? fmt::format("{} runs. ", runs)
+                                : fmt::format("Seed {}. ", groups.front().first().metrics.seed);
+  return bestText(groups) + count +
+         (leaks == 0 ? "The audit found no leaks."
                      : fmt::format("<strong class=\"bad\">The audit found {} leaks.</strong>",
                                    groupedCount(leaks)));
 }
 
+// What several runs lack is told once.
 std::vector<std::string> remarksOf(const RunRecords& records) {
   std::vector<std::string> remarks = records.left_out;
+  std::vector<std::pair<std::string, std::vector<const RunRecord*>>> lacking;
   for (const RunRecord& run : records.runs) {
     for (const std::string& missing : run.missing) {
-      remarks.push_back(fmt::format("{}: {}", run.folder.string(), missing));
+      auto place = std::ranges::find(lacking, missing, [](const auto& each) { return each.first; });
+      if (place == lacking.end()) {
+        lacking.push_back({missing, {}});
+        place = lacking.end() - 1;
+      }
+      place->second.push_back(&run);
     }
+  }
+  for (const auto& [missing, runs] : lacking) {
+    const std::string first = runs.front()->folder.string();
+    remarks.push_back(fmt::format(
+        "{}: {}", runs.size() == 1 ? first : fmt::format("{} and {} more", first, runs.size() - 1),
+        missing));
   }
   return remarks;
 }
@@ -146,8 +178,8 @@ std::string quoted(const std::string& path) {
   return result + "'";
 }
 
-std::string commandsHtml(const RunRecords& records) {
-  const std::string run = quoted(records.runs.front().folder.string());
+std::string commandsHtml(const RunRecord& record) {
+  const std::string run = quoted(record.folder.string());
   const auto line = [](const std::string& command, const char* about) {
     return fmt::format("<dt><code>{}</code></dt><dd>{}</dd>\n", escapeHtml(command), about);
   };
@@ -156,8 +188,7 @@ std::string commandsHtml(const RunRecords& records) {
               "the links most likely missing") +
          line("edgewise explain " + run + " --pair U,V", "why a pair scores as it does") +
          line("edgewise evaluate " + run, "the same numbers again") +
-         line("edgewise train --recipe " +
-                  quoted((records.runs.front().folder / "options.json").string()),
+         line("edgewise train --recipe " + quoted((record.folder / "options.json").string()),
               "the same run again") +
          "</dl>\n";
 }
@@ -173,7 +204,7 @@ std::vector<Part> partsOf(const RunRecords& records, RunGroups groups, PageChart
       {"audit", "Leak audit", auditSection(groups)},
       {"data", "Data", dataSection(groups)},
       {"options", "Options", optionsSection(groups)},
-      {"next", "What to do next", commandsHtml(records)},
+      {"next", "What to do next", commandsHtml(bestGroup(groups).first())},
   };
   std::erase_if(parts, [](const Part& part) { return part.html.empty(); });
   return parts;

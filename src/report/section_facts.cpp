@@ -67,7 +67,7 @@ std::string epochsText(const RunGroup& group) {
     return run.metrics.learning ? std::optional(static_cast<double>(run.metrics.learning->epochs))
                                 : std::nullopt;
   });
-  return mean ? meanText(*mean, mean->count > 1 ? 1 : 0) : "–";
+  return mean ? meanText(*mean, mean->std > 0 ? 1 : 0) : "–";
 }
 
 std::string deviceText(const RunMetrics& metrics) {
@@ -75,9 +75,9 @@ std::string deviceText(const RunMetrics& metrics) {
          fmt::format(", {} {}", metrics.threads, metrics.threads == 1 ? "thread" : "threads");
 }
 
-std::string leaksText(const RunMetrics& metrics) {
-  return metrics.audit.clean() ? fmt::format("{} checks, no leaks", metrics.audit.checks.size())
-                               : fmt::format("{} leaks", groupedCount(metrics.audit.leakCount()));
+std::string leaksText(const RunGroup& group, std::size_t leaks) {
+  return leaks == 0 ? fmt::format("{} checks, no leaks", group.first().metrics.audit.checks.size())
+                    : fmt::format("{} leaks", groupedCount(leaks));
 }
 
 std::string findings(const std::vector<Leak>& list) {
@@ -156,8 +156,6 @@ std::string datasetTable(const RunRecord& run) {
                          split.negatives)
            : fmt::format("{}: {} for validation, {} for the test", split.negatives,
                          groupedCount(split.valid_negative), groupedCount(split.test_negative))});
-  table.addRow({"messages in training", split.message_at_train});
-  table.addRow({"messages in the test", split.message_at_test});
   table.addRow(
       {"data hash", HtmlTable::Cell::raw("<code>" + escapeHtml(metrics.data_hash) + "</code>")});
   table.addRow({"split hash", HtmlTable::Cell::raw("<code>" + escapeHtml(split.hash) + "</code>")});
@@ -210,17 +208,18 @@ std::string costSection(RunGroups groups) {
 
 std::string auditSection(RunGroups groups) {
   HtmlTable table("What the audit of each split found",
-                  {"method", "seed", "messages in training", "messages in the test", "audit"});
+                  {"method", "audit", "runs", "messages in training", "messages in the test"});
   std::string found;
   for (const RunGroup& group : groups) {
+    std::size_t leaks = 0;
     for (const RunRecord* run : group.runs) {
-      const RunMetrics& metrics = run->metrics;
-      table.addRow(
-          {group.name, std::to_string(metrics.seed), metrics.split.message_at_train,
-           metrics.split.message_at_test,
-           HtmlTable::Cell::classed(leaksText(metrics), metrics.audit.clean() ? "good" : "bad")});
+      leaks += run->metrics.audit.leakCount();
       found += auditOf(group, *run);
     }
+    const SplitSummary& split = group.first().metrics.split;
+    table.addRow({group.name,
+                  HtmlTable::Cell::classed(leaksText(group, leaks), leaks == 0 ? "good" : "bad"),
+                  seedsText(group), split.message_at_train, split.message_at_test});
   }
   std::string checks;
   for (const std::string& check : groups.front().first().metrics.audit.checks) {

@@ -89,15 +89,15 @@ Curve meanCurve(const RunGroup& group, std::string_view phase, std::string_view 
   return mean;
 }
 
-std::string lossText(const Curve& curve) {
-  return fmt::format("From {:.4g} to {:.4g} in {:.0f} epochs", curve.value.front(),
+std::string lossText(const std::string& name, const Curve& curve) {
+  return fmt::format("{} goes from {:.4g} to {:.4g} in {:.0f} epochs", name, curve.value.front(),
                      curve.value.back(), curve.epoch.back());
 }
 
-std::string validText(const std::string& metric, const Curve& curve) {
+std::string validText(const std::string& name, const Curve& curve) {
   const auto best = std::ranges::max_element(curve.value) - curve.value.begin();
   return fmt::format("{} is highest at epoch {:.0f} ({:.4f}) and ends at {:.4f} in epoch {:.0f}",
-                     metric, curve.epoch[static_cast<std::size_t>(best)],
+                     name, curve.epoch[static_cast<std::size_t>(best)],
                      curve.value[static_cast<std::size_t>(best)], curve.value.back(),
                      curve.epoch.back());
 }
@@ -111,14 +111,11 @@ Chart emptyChart(std::string title, std::string y_label) {
           .series = {}};
 }
 
-void addCurve(Chart& chart, const std::string& name, const Curve& curve, const std::string& text) {
-  if (curve.epoch.empty()) {
-    return;
-  }
+void addCurve(Chart& chart, const std::string& name, const Curve& curve, const std::string& text,
+              std::optional<std::size_t> colour = std::nullopt) {
   const Curve points = thinned(curve);
-  addPoints(chart, {.name = name, .x = points.epoch, .y = points.value});
-  chart.text += (chart.text.empty() ? "" : " ") +
-                (name.empty() ? text : fmt::format("{}: {}", name, text)) + ".";
+  addPoints(chart, {.name = name, .x = points.epoch, .y = points.value, .colour = colour});
+  chart.text += (chart.text.empty() ? "" : " ") + text + ".";
 }
 
 std::string figureOf(const Chart& chart, PageCharts& charts) {
@@ -153,11 +150,12 @@ std::string onePhase(const RunGroup& group, const LearningPhase& phase, PageChar
                            one_run ? "validation" : "validation " + joinText(metrics, ", "));
   const auto add_line = [&](const std::string& name, const auto& curve_of) {
     if (const Curve curve = curve_of(""); !curve.epoch.empty()) {
-      addCurve(loss, name, curve, lossText(curve));
+      addCurve(loss, name, curve, lossText(name, curve));
     }
     for (const std::string& metric : metrics) {
       if (const Curve curve = curve_of(metric); !curve.epoch.empty()) {
-        addCurve(valid, one_run ? metric : name, curve, validText(one_run ? "it" : metric, curve));
+        const std::string& line = one_run ? metric : name;
+        addCurve(valid, line, curve, validText(line, curve));
       }
     }
   };
@@ -187,10 +185,10 @@ std::string manyMethods(RunGroups groups, PageCharts& charts) {
   std::string html;
   for (const std::string& metric : testMetrics(groups)) {
     Chart chart = emptyChart("Validation " + metric + " in training", "validation " + metric);
-    for (const RunGroup& group : groups) {
-      const Curve curve = meanCurve(group, mainPhase(group.first()), metric);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const Curve curve = meanCurve(groups[i], mainPhase(groups[i].first()), metric);
       if (!curve.epoch.empty()) {
-        addCurve(chart, group.name, curve, validText("it", curve));
+        addCurve(chart, groups[i].name, curve, validText(groups[i].name, curve), i);
       }
     }
     html += figureOf(chart, charts);

@@ -92,11 +92,11 @@ std::string differences(RunGroups groups) {
 std::string optionsSection(RunGroups groups) {
   if (groups.size() == 1) {
     return optionTable(groups.front(), false) +
-           folded("All options", optionTable(groups.front(), true));
+           folded("All options", optionTable(groups.front(), true), OnPaper::kLeftOut);
   }
   std::string html = differences(groups) + "<p class=\"note\">Bold: not the default.</p>\n";
   for (const RunGroup& group : groups) {
-    html += folded("All options of " + group.name, optionTable(group, true));
+    html += folded("All options of " + group.name, optionTable(group, true), OnPaper::kLeftOut);
   }
   return html;
 }

@@ -126,8 +126,9 @@ std::string bestSingleView(RunGroups groups) {
 
 }  // namespace
 
-std::string folded(std::string_view summary, const std::string& content) {
-  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escapeHtml(summary),
+std::string folded(std::string_view summary, const std::string& content, OnPaper on_paper) {
+  return fmt::format("<details{}><summary>{}</summary>\n{}</details>\n",
+                     on_paper == OnPaper::kLeftOut ? " class=\"rest\"" : "", escapeHtml(summary),
                      content);
 }
 

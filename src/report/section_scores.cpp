@@ -27,35 +27,22 @@ std::vector<double> sharesOf(const std::vector<std::uint64_t>& counts) {
   return shares;
 }
 
-// Where half of a class lies below, within its bin's width.
-double medianOf(const ScoreHistogram& histogram, const std::vector<std::uint64_t>& counts) {
-  const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  const double half = static_cast<double>(total) / 2;
-  const double width = (histogram.high - histogram.low) / static_cast<double>(counts.size());
-  double below = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto count = static_cast<double>(counts[i]);
-    if (below + count >= half && count > 0) {
-      return histogram.low + width * (static_cast<double>(i) + (half - below) / count);
-    }
-    below += count;
-  }
-  return histogram.high;
+std::string medianText(const std::optional<double>& median) {
+  return median ? fmt::format("{:.4g}", *median) : "infinite";
 }
 
 Chart histogramChart(const RunGroup& group, const TestCurves& curves) {
   const ScoreHistogram& histogram = curves.histogram;
   const std::size_t bins = histogram.positives.size();
-  Chart chart{.title = "Scores, " + group.name,
-              .text = fmt::format(
-                  "Half of the {} test links score above {:.3g}, half of the {} other pairs below "
-                  "{:.3g}.",
-                  groupedCount(curves.positives), medianOf(histogram, histogram.positives),
-                  groupedCount(curves.negatives), medianOf(histogram, histogram.negatives)),
-              .x_axis = {.label = "score"},
-              .y_axis = {.label = "share of the class", .low = 0},
-              .x = {},
-              .series = {}};
+  Chart chart{
+      .title = "Scores, " + group.name,
+      .text = fmt::format("The median score is {} of the {} test links, {} of the {} other pairs.",
+                          medianText(curves.median_positive), groupedCount(curves.positives),
+                          medianText(curves.median_negative), groupedCount(curves.negatives)),
+      .x_axis = {.label = "score"},
+      .y_axis = {.label = "share of the class", .low = 0},
+      .x = {},
+      .series = {}};
   if (group.runs.size() > 1) {
     chart.text += fmt::format(" Seed {}.", group.first().metrics.seed);
   }
@@ -153,16 +140,30 @@ std::string metricText(const RunGroup& group, const char* metric) {
   return value ? fmt::format("{}: test {} {}. ", group.name, metric, meanText(*value)) : "";
 }
 
+// What a line of every group is made of, and the metric that belongs to it.
+struct LineSource {
+  std::span<const double> grid;
+  Corners (*corners_of)(const TestCurves&);
+  const char* metric;
+};
+
+void addLines(Chart& chart, RunGroups groups, const LineSource& source) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (hasCurves(groups[i])) {
+      addPoints(chart, {.name = groups[i].name,
+                        .x = {source.grid.begin(), source.grid.end()},
+                        .y = meanAt(groups[i], source.grid, source.corners_of),
+                        .colour = i});
+      chart.text += metricText(groups[i], source.metric);
+    }
+  }
+}
+
 Chart rocChart(RunGroups groups) {
   // Most happens where false positives are few.
   const std::vector<double> grid = gridOf(2);
   Chart chart = unitChart("ROC", "false positive rate", "true positive rate");
-  for (const RunGroup& group : groups) {
-    if (hasCurves(group)) {
-      addPoints(chart, {.name = group.name, .x = grid, .y = meanAt(group, grid, rocOf)});
-      chart.text += metricText(group, "auc");
-    }
-  }
+  addLines(chart, groups, {grid, rocOf, "auc"});
   chart.text += "The dashed diagonal is chance.";
   addPoints(chart, {"chance", grid, grid, ChartMark::kGuide});
   return chart;
@@ -171,12 +172,7 @@ Chart rocChart(RunGroups groups) {
 Chart recallChart(RunGroups groups) {
   const std::vector<double> grid = gridOf(1);
   Chart chart = unitChart("Precision and recall", "recall", "precision");
-  for (const RunGroup& group : groups) {
-    if (hasCurves(group)) {
-      addPoints(chart, {.name = group.name, .x = grid, .y = meanAt(group, grid, recallOf)});
-      chart.text += metricText(group, "ap");
-    }
-  }
+  addLines(chart, groups, {grid, recallOf, "ap"});
   const auto& curves = groups.front().first().curves;
   if (curves) {
     const double share = static_cast<double>(curves->positives) /
@@ -222,14 +218,15 @@ std::string calibrationText(const RunGroup& group) {
   }
   const TestCalibration& first = *group.first().curves->calibration;
   return fmt::format(
-      "{}: off by {} points of a percent on average ({}, from {} validation links). ", group.name,
-      meanText(*mean, 1), first.method, groupedCount(first.links));
+      "{}: off by {} percentage points on average ({}, learned from {} validation links). ",
+      group.name, meanText(*mean, 1), first.method, groupedCount(first.links));
 }
 
 Chart calibrationChart(RunGroups groups) {
   Chart chart = unitChart("Calibration", "predicted probability", "share of links");
-  for (const RunGroup& group : groups) {
-    ChartPoints points{.name = group.name, .x = {}, .y = {}, .mark = ChartMark::kDots};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const RunGroup& group = groups[i];
+    ChartPoints points{.name = group.name, .x = {}, .y = {}, .mark = ChartMark::kDots, .colour = i};
     for (const CalibrationBin& bin : pooledBins(group)) {
       if (bin.count > 0) {
         points.x.push_back(bin.mean_probability);
@@ -243,8 +240,7 @@ Chart calibrationChart(RunGroups groups) {
   }
   if (!chart.series.empty()) {
     addPoints(chart, {"perfect", {0, 1}, {0, 1}, ChartMark::kGuide});
-    chart.text +=
-        "Probabilities are learned from validation pairs; links and other pairs weigh alike.";
+    chart.text += "Links and other pairs weigh alike.";
   }
   return chart;
 }

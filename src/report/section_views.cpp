@@ -4,6 +4,7 @@
 
 #include "edgewise/report/html.h"
 #include "edgewise/report/mean_text.h"
+#include "edgewise/util/text.h"
 #include "report/sections.h"
 
 namespace edgewise {
@@ -17,6 +18,9 @@ struct HeatMap {
   std::vector<double> values;
   bool shares = true;
 };
+
+// Shades from here on carry white figures.
+constexpr double kDeep = 0.8;
 
 // How deep a value's colour is, in [0, 1]: shares by themselves, others within their range.
 std::vector<double> depths(const HeatMap& map) {
@@ -48,7 +52,7 @@ std::string heatTable(const HeatMap& map) {
       const double shade = std::clamp(depth[i * map.depth + j], 0.0, 1.0);
       html += fmt::format(
           "<td{} style=\"background:rgba(31,111,178,{:.2f})\">{}</td>",
-          shade > 0.55 ? " class=\"deep\"" : "", shade,
+          shade > kDeep ? " class=\"deep\"" : "", shade,
           map.shares ? fmt::format("{:.1f}%", 100 * value) : fmt::format("{:.4f}", value));
     }
     html += "</tr>\n";
@@ -87,9 +91,13 @@ std::string effectiveText(const RunGroup& group) {
       "<strong>{}</strong> views are in use for the test links (effective number: 1 means that all "
       "links share one view). The selector gives its favourite {}% of the weight.",
       mean ? meanText(*mean, 2) : "–", sure ? meanText(*sure, 1) : "–");
+  std::vector<std::string> classes;
   for (const auto& [name, share] : group.first().metrics.views->agreement) {
-    text += fmt::format(" Of the links of class {}, {:.0f}% got a view that tells them (seed {}).",
-                        escapeHtml(name), 100 * share, group.first().metrics.seed);
+    classes.push_back(fmt::format("{} {:.0f}%", escapeHtml(name), 100 * share));
+  }
+  if (!classes.empty()) {
+    text += fmt::format(" Links that got a view by which their class is told: {} (seed {}).",
+                        joinText(classes, ", "), group.first().metrics.seed);
   }
   return text;
 }

@@ -38,7 +38,9 @@ using RunGroups = std::span<const RunGroup>;
 // Names of metrics that any of the groups reports, in the order they come.
 [[nodiscard]] std::vector<std::string> testMetrics(RunGroups groups);
 
-// A part that is there to be opened.
-[[nodiscard]] std::string folded(std::string_view summary, const std::string& content);
+// A part that is there to be opened; on paper it is open, or left out.
+enum class OnPaper { kOpen, kLeftOut };
+[[nodiscard]] std::string folded(std::string_view summary, const std::string& content,
+                                 OnPaper on_paper = OnPaper::kOpen);
 
 }  // namespace edgewise

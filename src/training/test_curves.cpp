@@ -41,6 +41,18 @@ std::vector<double> probabilities(const ScoreCalibration& by, std::span<const do
   return result;
 }
 
+// The mean of the two in the middle where their number is even. At least one.
+std::optional<double> medianOf(std::span<const double> scores) {
+  std::vector<double> values(scores.begin(), scores.end());
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  double median = *middle;
+  if (values.size() % 2 == 0) {
+    median = median / 2 + *std::max_element(values.begin(), middle) / 2;
+  }
+  return std::isfinite(median) ? std::optional(median) : std::nullopt;
+}
+
 std::optional<TestCalibration> calibrationOf(const RunMetrics& run, const HeldOutScores& test) {
   const HeldOutScores valid = byClass(run.valid_scores, run.split.valid);
   if (valid.oneClass() || !allFinite(run.valid_scores) || !allFinite(run.test_scores)) {
@@ -126,6 +138,8 @@ std::optional<TestCurves> testCurvesOf(const RunMetrics& run) {
   const BinaryRanking ranking(test.links, test.others);
   return TestCurves{.positives = test.links.size(),
                     .negatives = test.others.size(),
+                    .median_positive = medianOf(test.links),
+                    .median_negative = medianOf(test.others),
                     .histogram = scoreHistogram(test.links, test.others, kHistogramBins),
                     .roc = rocCurve(ranking, kCurvePoints),
                     .precision_recall = precisionRecallCurve(ranking, kCurvePoints),
@@ -137,6 +151,11 @@ nlohmann::ordered_json TestCurves::toJson() const {
   json["format"] = kFormat;
   json["positives"] = positives;
   json["negatives"] = negatives;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  };
+  json["median_positive"] = or_null(median_positive);
+  json["median_negative"] = or_null(median_negative);
   json["histogram"] = {{"low", histogram.low},
                        {"high", histogram.high},
                        {"positives", histogram.positives},
@@ -159,6 +178,11 @@ TestCurves TestCurves::fromJson(const nlohmann::ordered_json& json) {
   TestCurves curves;
   curves.positives = json.at("positives");
   curves.negatives = json.at("negatives");
+  const auto number_or_null = [&](const char* key) {
+    return json.at(key).is_null() ? std::nullopt : std::optional(json.at(key).get<double>());
+  };
+  curves.median_positive = number_or_null("median_positive");
+  curves.median_negative = number_or_null("median_negative");
   const auto& histogram = json.at("histogram");
   curves.histogram = {.low = histogram.at("low"),
                       .high = histogram.at("high"),

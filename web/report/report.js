@@ -24,8 +24,8 @@
     return [axis.low ?? low - room, axis.high ?? high + room];
   };
 
-  const seriesOf = (series, index) => {
-    const colour = colourOf(`--c${index % kColours}`);
+  const seriesOf = (series) => {
+    const colour = colourOf(`--c${series.look % kColours}`);
     const common = { label: series.name, stroke: colour, width: 1.8, spanGaps: true, points: { show: false }, value: (_, value) => shown(value) };
     switch (series.mark) {
       case "guide":
@@ -35,7 +35,7 @@
       case "dots":
         return { ...common, points: { show: true, size: 7, fill: colour } };
       default:
-        return { ...common, dash: kDashes[Math.floor(index / kColours) % kDashes.length] };
+        return { ...common, dash: kDashes[Math.floor(series.look / kColours) % kDashes.length] };
     }
   };
 
@@ -45,6 +45,7 @@
     labelFont: "12px system-ui, sans-serif",
     font: "12px system-ui, sans-serif",
     stroke: colourOf("--ink"),
+    values: (_, splits) => splits.map((value) => Number(value.toPrecision(6)).toString()),
     grid: { stroke: colourOf("--line"), width: 1 },
     ticks: { stroke: colourOf("--line"), width: 1 },
     size: side === "y" ? 54 : 34,

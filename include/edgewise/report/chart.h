@@ -25,6 +25,9 @@ struct ChartSeries {
   // One value an x; NaN where there is none (neighbours are joined across it).
   std::vector<double> y;
   ChartMark mark = ChartMark::kLine;
+  // Which of the colours: so that one method has the same in all charts. Its place in the chart
+  // where not given.
+  std::optional<std::size_t> colour = std::nullopt;
 };
 
 struct ChartAxis {
@@ -51,6 +54,7 @@ struct ChartPoints {
   std::vector<double> x;
   std::vector<double> y;
   ChartMark mark = ChartMark::kLine;
+  std::optional<std::size_t> colour = std::nullopt;
 };
 
 // Adds a series; where its x values are not the chart's, the chart gets them all. Of points with

@@ -32,6 +32,9 @@ struct TestCalibration {
 struct TestCurves {
   std::uint64_t positives = 0;
   std::uint64_t negatives = 0;
+  // Of the scores; nothing where it is infinite.
+  std::optional<double> median_positive;
+  std::optional<double> median_negative;
   // 40 bins over the range of the finite scores.
   ScoreHistogram histogram;
   // 200 points at most each.

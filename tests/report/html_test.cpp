@@ -1,0 +1,62 @@
+#include "edgewise/report/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace edgewise {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(EscapeHtml, LeavesNoMarkup) {
+  EXPECT_EQ(escapeHtml("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
+  EXPECT_EQ(escapeHtml("tab\tand\nline"), "tab\tand\nline");
+  EXPECT_EQ(escapeHtml("Zoë 東京 \xF0\x9F\x98\x80"), "Zoë 東京 \xF0\x9F\x98\x80");
+}
+
+TEST(EscapeHtml, AlwaysGivesUtf8) {
+  const std::string unknown = "\xEF\xBF\xBD";
+  EXPECT_EQ(escapeHtml("a\xFF"
+                       "b"),
+            "a" + unknown + "b");
+  // Cut short, overlong, a surrogate, beyond the last character.
+  EXPECT_EQ(escapeHtml("\xC3"), unknown);
+  EXPECT_EQ(escapeHtml("\xC0\xBC"), unknown + unknown);
+  EXPECT_EQ(escapeHtml("\xE0\x80\xBC"), unknown + unknown + unknown);
+  EXPECT_EQ(escapeHtml("\xED\xA0\x80"), unknown + unknown + unknown);
+  EXPECT_EQ(escapeHtml("\xF4\x90\x80\x80"), unknown + unknown + unknown + unknown);
+  // Control characters have no place in a page.
+  EXPECT_EQ(escapeHtml(std::string_view("a\0b\x07", 4)), "a" + unknown + "b" + unknown);
+  EXPECT_EQ(escapeHtml("\x7F"), unknown);
+}
+
+TEST(ScriptJson, CannotEndItsElement) {
+  const nlohmann::ordered_json value = {{"name", "</script><!-- & \" \\ \xFF"}};
+  const std::string text = scriptJson(value);
+  for (const char* forbidden : {"<", ">", "&"}) {
+    EXPECT_THAT(text, Not(HasSubstr(forbidden)));
+  }
+  EXPECT_EQ(nlohmann::json::parse(text)["name"], "</script><!-- & \" \\ \xEF\xBF\xBD");
+}
+
+TEST(HtmlTable, HasHeadersForRowsAndColumns) {
+  HtmlTable table("Results of <b>", {"method", "auc"});
+  EXPECT_TRUE(table.empty());
+  table.addRow({"a&b", HtmlTable::Cell::classed("0.9", "best")});
+  table.addRow({"c", HtmlTable::Cell::raw("<code>1</code>")});
+  EXPECT_EQ(table.render("numbers"),
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Results of "
+            "&lt;b&gt;\">\n"
+            "<table class=\"numbers\"><caption>Results of &lt;b&gt;</caption>\n"
+            "<thead><tr><th scope=\"col\">method</th><th scope=\"col\">auc</th></tr></thead>\n"
+            "<tbody>\n"
+            "<tr><th scope=\"row\">a&amp;b</th><td class=\"best\">0.9</td></tr>\n"
+            "<tr><th scope=\"row\">c</th><td><code>1</code></td></tr>\n"
+            "</tbody></table></div>\n");
+}
+
+}  // namespace
+}  // namespace edgewise
