@@ -25,7 +25,7 @@ std::string tickLabel(double value, double step) {
   constexpr double kLarge = 1e6;
   constexpr double kSmall = 1e-5;
   const double size = std::abs(value);
-  if (size >= kLarge || (size > 0 && step < kSmall)) {
+  if (size >= kLarge || step < kSmall) {
     return fmt::format("{:.3g}", value);
   }
   const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));

@@ -122,6 +122,7 @@ std::optional<MeanStd> meanOver(
 
 std::string seedsText(const RunGroup& group) {
   std::vector<std::string> seeds;
+  seeds.reserve(group.runs.size());
   for (const RunRecord* run : group.runs) {
     seeds.push_back(std::to_string(run->metrics.seed));
   }

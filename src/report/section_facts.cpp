@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "edgewise/report/html.h"
 #include "edgewise/report/mean_text.h"
@@ -13,16 +15,25 @@ namespace {
 
 using Cells = std::vector<HtmlTable::Cell>;
 
+// Stages of metrics.json as people say them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStageNames = {
+    {{"load_s", "loading"},
+     {"audit_s", "audit"},
+     {"valid_s", "validation"},
+     {"eval_s", "evaluation"},
+     {"search_s", "search"},
+     {"search_step_ms", "a search step"},
+     {"apply_s", "training"},
+     {"apply_step_ms", "a training step"},
+     {"refit_s", "refit"},
+     {"refit_step_ms", "a refit step"},
+     {"full_ranking_ms", "ranking"},
+     {"vanilla_step_ms", "a plain step"}}};
+
 std::string stageName(const std::string& stage) {
-  static const std::map<std::string, std::string> kNames = {
-      {"load_s", "loading"},          {"audit_s", "audit"},
-      {"valid_s", "validation"},      {"eval_s", "evaluation"},
-      {"search_s", "search"},         {"search_step_ms", "a search step"},
-      {"apply_s", "training"},        {"apply_step_ms", "a training step"},
-      {"refit_s", "refit"},           {"refit_step_ms", "a refit step"},
-      {"full_ranking_ms", "ranking"}, {"vanilla_step_ms", "a plain step"}};
-  const auto found = kNames.find(stage);
-  return found == kNames.end() ? stage : found->second;
+  const auto* const found =
+      std::ranges::find(kStageNames, stage, [](const auto& each) { return each.first; });
+  return found == kStageNames.end() ? stage : std::string(found->second);
 }
 
 std::optional<double> timeOf(const RunRecord& run, const std::string& stage) {

@@ -87,7 +87,7 @@ TEST(RunReport, MarksOptionsThatWereChanged) {
   record.options.split.test = 0.25;
   const std::string page = runReport({{record}, {}});
   EXPECT_THAT(page, HasSubstr("<th scope=\"row\">split.test</th><td><strong>0.25</strong><span "
-                              "class=\"changed\"> changed</span></td><td>0.1</td>"));
+                              "class=\"changed\"> changed</span></td><td>-1</td>"));
 }
 
 TEST(RunReport, NamesEveryLeak) {
