@@ -57,7 +57,7 @@ std::string legendOf(const Chart& chart) {
     items += fmt::format(
         "<li><span class=\"key {}\" aria-hidden=\"true\"></span>{}</li>",
         guide ? std::string("kguide") : fmt::format("k{}{}", look % 8, look >= 8 ? " dashed" : ""),
-        escapeHtml(series.name));
+        escapeMarkup(series.name));
     ++number;
   }
   return "<ul class=\"legend\">" + items + "</ul>";
@@ -66,7 +66,7 @@ std::string legendOf(const Chart& chart) {
 // A long text is there to be opened.
 std::string captionOf(const Chart& chart) {
   constexpr std::size_t kShort = 260;
-  const std::string text = escapeHtml(chart.text);
+  const std::string text = escapeMarkup(chart.text);
   return chart.text.size() <= kShort
              ? text
              : fmt::format("<details><summary>In words</summary><p>{}</p></details>", text);
@@ -94,7 +94,8 @@ std::string chartFigure(const Chart& chart, const std::string& id) {
       "<figure class=\"chart\" id=\"{0}\">\n<h4>{1}</h4>\n"
       "<div class=\"live\" aria-hidden=\"true\"></div>\n"
       "<div class=\"still\">{2}{3}</div>\n<figcaption>{4}</figcaption>\n</figure>\n",
-      escapeHtml(id), escapeHtml(chart.title), chartSvg(chart), legendOf(chart), captionOf(chart));
+      escapeMarkup(id), escapeMarkup(chart.title), chartSvg(chart), legendOf(chart),
+      captionOf(chart));
 }
 
 }  // namespace edgewise

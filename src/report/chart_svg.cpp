@@ -125,8 +125,8 @@ std::string axesSvg(const Chart& chart, const Plane& plane, AxisRange x, AxisRan
       "<text class=\"ink\" x=\"{0}\" y=\"{1}\" text-anchor=\"middle\">{2}</text>"
       "<text class=\"ink\" transform=\"translate(13 {3}) rotate(-90)\" text-anchor=\"middle\">{4}"
       "</text>\n",
-      (kLeft + kWidth - kRight) / 2, kHeight - 8, escapeHtml(chart.x_axis.label),
-      (kTop + kHeight - kBottom) / 2, escapeHtml(chart.y_axis.label));
+      (kLeft + kWidth - kRight) / 2, kHeight - 8, escapeMarkup(chart.x_axis.label),
+      (kTop + kHeight - kBottom) / 2, escapeMarkup(chart.y_axis.label));
   return svg;
 }
 
@@ -152,7 +152,7 @@ std::string chartSvg(const Chart& chart) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\" font-family=\"system-ui, sans-serif\" font-size=\"12\" "
       "fill=\"#333333\">\n",
-      kWidth, kHeight, escapeHtml(chart.title + ". " + chart.text));
+      kWidth, kHeight, escapeMarkup(chart.title + ". " + chart.text));
   svg += axesSvg(chart, plane, x, y);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     svg += seriesSvg(chart, plane, i);

@@ -46,6 +46,7 @@ std::vector<RunGroup*> namesakes(std::vector<RunGroup>& groups, const std::strin
 void nameByOptions(std::span<RunGroup* const> same) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::map<std::string, std::string>> values;
+  values.reserve(same.size());
   for (const RunGroup* group : same) {
     values.push_back(valuesOf(group->first()));
   }
@@ -110,6 +111,7 @@ std::vector<RunGroup> groupRuns(std::span<const RunRecord> records) {
 std::optional<MeanStd> meanOver(
     const RunGroup& group, const std::function<std::optional<double>(const RunRecord&)>& value) {
   std::vector<double> values;
+  values.reserve(group.runs.size());
   for (const RunRecord* run : group.runs) {
     const std::optional<double> found = value(*run);
     if (!found) {

@@ -110,8 +110,8 @@ std::string bestText(RunGroups groups) {
   const auto mean =
       meanOver(best, [&](const RunRecord& run) { return run.metrics.test.find(metrics.front()); });
   return fmt::format("{} {} <strong>{}</strong>. ",
-                     groups.size() > 1 ? "Best: " + escapeHtml(best.name) + ", test" : "Test",
-                     escapeHtml(metrics.front()), mean ? meanText(*mean) : "–");
+                     groups.size() > 1 ? "Best: " + escapeMarkup(best.name) + ", test" : "Test",
+                     escapeMarkup(metrics.front()), mean ? meanText(*mean) : "–");
 }
 
 // The result in a sentence or two.
@@ -159,7 +159,7 @@ std::vector<std::string> remarksOf(const RunRecords& records) {
 std::string remarksHtml(const RunRecords& records) {
   std::string html;
   for (const std::string& remark : remarksOf(records)) {
-    html += fmt::format("<li>{}</li>\n", escapeHtml(remark));
+    html += fmt::format("<li>{}</li>\n", escapeMarkup(remark));
   }
   return html.empty() ? html : "<ul>\n" + html + "</ul>\n";
 }
@@ -181,7 +181,7 @@ std::string quoted(const std::string& path) {
 std::string commandsHtml(const RunRecord& record) {
   const std::string run = quoted(record.folder.string());
   const auto line = [](const std::string& command, const char* about) {
-    return fmt::format("<dt><code>{}</code></dt><dd>{}</dd>\n", escapeHtml(command), about);
+    return fmt::format("<dt><code>{}</code></dt><dd>{}</dd>\n", escapeMarkup(command), about);
   };
   return "<dl class=\"commands\">\n" +
          line("edgewise predict " + run + " --all --top 10 --out links.csv",
@@ -219,10 +219,11 @@ std::string footerOf(const RunRecords& records, const PageParts& parts) {
   }
   return fmt::format(
       "<footer><p>Written by edgewise {}; runs made by {}. {}</p></footer>\n",
-      escapeHtml(versionText()), escapeHtml(joinText(versions, ", ")),
+      escapeMarkup(versionText()), escapeMarkup(joinText(versions, ", ")),
       parts.chart_name.empty()
           ? "Charts are still pictures: this program was built without its chart library."
-          : fmt::format("Charts by {} (MIT licence, in this file).", escapeHtml(parts.chart_name)));
+          : fmt::format("Charts by {} (MIT licence, in this file).",
+                        escapeMarkup(parts.chart_name)));
 }
 
 }  // namespace
@@ -239,7 +240,7 @@ std::string runReport(const RunRecords& records) {
   const std::vector<std::string> scripts = scriptsOf(page);
   PageCharts charts;
   const std::vector<Part> parts = partsOf(records, groups, charts);
-  const std::string title = escapeHtml(titleOf(groups));
+  const std::string title = escapeMarkup(titleOf(groups));
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"

@@ -95,10 +95,10 @@ std::string findings(const std::vector<Leak>& list) {
   std::string html;
   for (const Leak& leak : list) {
     html += fmt::format(
-        "<li>{} {}{}</li>\n", groupedCount(leak.count), escapeHtml(leak.what),
+        "<li>{} {}{}</li>\n", groupedCount(leak.count), escapeMarkup(leak.what),
         leak.examples.empty()
             ? ""
-            : fmt::format(" (for example {})", escapeHtml(joinText(leak.examples, "; "))));
+            : fmt::format(" (for example {})", escapeMarkup(joinText(leak.examples, "; "))));
   }
   return html.empty() ? html : "<ul>\n" + html + "</ul>\n";
 }
@@ -109,7 +109,7 @@ std::string auditOf(const RunGroup& group, const RunRecord& run) {
   if (audit.clean() && audit.remarks.empty()) {
     return "";
   }
-  return fmt::format("<h3>{}, seed {}</h3>\n{}{}{}", escapeHtml(group.name), run.metrics.seed,
+  return fmt::format("<h3>{}, seed {}</h3>\n{}{}{}", escapeMarkup(group.name), run.metrics.seed,
                      audit.clean() ? "" : "<p class=\"bad\">Leaks:</p>\n" + findings(audit.leaks),
                      audit.remarks.empty() ? "" : "<p>Curious but harmless:</p>\n",
                      findings(audit.remarks));
@@ -168,8 +168,9 @@ std::string datasetTable(const RunRecord& run) {
            : fmt::format("{}: {} for validation, {} for the test", split.negatives,
                          groupedCount(split.valid_negative), groupedCount(split.test_negative))});
   table.addRow(
-      {"data hash", HtmlTable::Cell::raw("<code>" + escapeHtml(metrics.data_hash) + "</code>")});
-  table.addRow({"split hash", HtmlTable::Cell::raw("<code>" + escapeHtml(split.hash) + "</code>")});
+      {"data hash", HtmlTable::Cell::raw("<code>" + escapeMarkup(metrics.data_hash) + "</code>")});
+  table.addRow(
+      {"split hash", HtmlTable::Cell::raw("<code>" + escapeMarkup(split.hash) + "</code>")});
   return table.render();
 }
 
@@ -234,7 +235,7 @@ std::string auditSection(RunGroups groups) {
   }
   std::string checks;
   for (const std::string& check : groups.front().first().metrics.audit.checks) {
-    checks += fmt::format("<li>{}</li>\n", escapeHtml(check));
+    checks += fmt::format("<li>{}</li>\n", escapeMarkup(check));
   }
   return table.render() + found + folded("What is checked", "<ul>\n" + checks + "</ul>\n");
 }

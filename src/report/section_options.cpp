@@ -50,7 +50,7 @@ std::string optionTable(const RunGroup& group, bool all) {
     if (all || changed) {
       table.addRow({option.key,
                     changed
-                        ? HtmlTable::Cell::raw("<strong>" + escapeHtml(shown(value)) +
+                        ? HtmlTable::Cell::raw("<strong>" + escapeMarkup(shown(value)) +
                                                "</strong><span class=\"changed\"> changed</span>")
                         : HtmlTable::Cell(shown(value)),
                     shown(option.fallback), option.help});

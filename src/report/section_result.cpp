@@ -63,7 +63,7 @@ std::string manyMethods(RunGroups groups, const std::string& dataset, Stage stag
     Cells row = {group.name, std::to_string(group.runs.size())};
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       const auto value = meanOf(group, metrics[i], stage);
-      const bool is_best = value && best[i] && value->mean == *best[i];
+      const bool is_best = value && best[i] == value->mean;
       row.push_back(HtmlTable::Cell::classed(textOf(value), is_best ? "best" : ""));
     }
     table.addRow(std::move(row));
@@ -118,7 +118,7 @@ std::string bestSingleView(RunGroups groups) {
     html += fmt::format(
         "<p class=\"note\">{}: the best single view by validation, ({},{}), reaches a test {} of "
         "{:.4f} (seed {}).</p>\n",
-        escapeHtml(group.name), by_view->best.source, by_view->best.target, escapeHtml(metric),
+        escapeMarkup(group.name), by_view->best.source, by_view->best.target, escapeMarkup(metric),
         value, group.first().metrics.seed);
   }
   return html;
@@ -128,7 +128,7 @@ std::string bestSingleView(RunGroups groups) {
 
 std::string folded(std::string_view summary, const std::string& content, OnPaper on_paper) {
   return fmt::format("<details{}><summary>{}</summary>\n{}</details>\n",
-                     on_paper == OnPaper::kLeftOut ? " class=\"rest\"" : "", escapeHtml(summary),
+                     on_paper == OnPaper::kLeftOut ? " class=\"rest\"" : "", escapeMarkup(summary),
                      content);
 }
 

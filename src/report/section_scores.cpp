@@ -19,6 +19,7 @@ std::vector<double> sharesOf(const std::vector<std::uint64_t>& counts) {
   const auto total = static_cast<double>(
       std::max<std::uint64_t>(1, std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})));
   std::vector<double> shares;
+  shares.reserve(counts.size() + 1);
   for (const std::uint64_t count : counts) {
     shares.push_back(static_cast<double>(count) / total);
   }
@@ -118,6 +119,7 @@ bool hasCurves(const RunGroup& group) {
 
 std::vector<double> gridOf(double power) {
   std::vector<double> grid;
+  grid.reserve(kGridPoints);
   for (std::size_t i = 0; i < kGridPoints; ++i) {
     grid.push_back(std::pow(static_cast<double>(i) / (kGridPoints - 1), power));
   }
@@ -207,19 +209,23 @@ std::vector<CalibrationBin> pooledBins(const RunGroup& group) {
   return pooled;
 }
 
+// Nothing where the run has no curves, or validation could not tell.
+const TestCalibration* calibrationIn(const RunRecord& run) {
+  return run.curves && run.curves->calibration ? &*run.curves->calibration : nullptr;
+}
+
 std::string calibrationText(const RunGroup& group) {
   const auto mean = meanOver(group, [](const RunRecord& run) -> std::optional<double> {
-    return run.curves && run.curves->calibration
-               ? std::optional(100 * run.curves->calibration->test.expected_error)
-               : std::nullopt;
+    const TestCalibration* found = calibrationIn(run);
+    return found == nullptr ? std::nullopt : std::optional(100 * found->test.expected_error);
   });
-  if (!mean) {
+  const TestCalibration* first = calibrationIn(group.first());
+  if (!mean || first == nullptr) {
     return "";
   }
-  const TestCalibration& first = *group.first().curves->calibration;
   return fmt::format(
       "{}: off by {} percentage points on average ({}, learned from {} validation links). ",
-      group.name, meanText(*mean, 1), first.method, groupedCount(first.links));
+      group.name, meanText(*mean, 1), first->method, groupedCount(first->links));
 }
 
 Chart calibrationChart(RunGroups groups) {

@@ -29,6 +29,7 @@ std::vector<double> depths(const HeatMap& map) {
   }
   const auto [low, high] = std::ranges::minmax(map.values);
   std::vector<double> result;
+  result.reserve(map.values.size());
   for (const double value : map.values) {
     result.push_back(high > low ? (value - low) / (high - low) : 0.5);
   }
@@ -40,7 +41,7 @@ std::string heatTable(const HeatMap& map) {
   const std::vector<double> depth = depths(map);
   std::string html = fmt::format(
       "<table class=\"heat\"><caption>{}</caption>\n<thead><tr><th scope=\"col\">hops</th>",
-      escapeHtml(map.caption));
+      escapeMarkup(map.caption));
   for (std::size_t j = 0; j < map.depth; ++j) {
     html += fmt::format("<th scope=\"col\">{}</th>", static_cast<int>(j) + map.first_hops);
   }
@@ -79,7 +80,7 @@ std::vector<double> meanMatrix(const RunGroup& group, std::vector<double> ViewUs
   return mean;
 }
 
-std::string effectiveText(const RunGroup& group) {
+std::string effectiveText(const RunGroup& group, const ViewUse& use) {
   const auto mean = meanOver(group, [](const RunRecord& run) -> std::optional<double> {
     return run.metrics.views ? std::optional(run.metrics.views->effective) : std::nullopt;
   });
@@ -92,8 +93,9 @@ std::string effectiveText(const RunGroup& group) {
       "links share one view). The selector gives its favourite {}% of the weight.",
       mean ? meanText(*mean, 2) : "–", sure ? meanText(*sure, 1) : "–");
   std::vector<std::string> classes;
-  for (const auto& [name, share] : group.first().metrics.views->agreement) {
-    classes.push_back(fmt::format("{} {:.0f}%", escapeHtml(name), 100 * share));
+  classes.reserve(use.agreement.size());
+  for (const auto& [name, share] : use.agreement) {
+    classes.push_back(fmt::format("{} {:.0f}%", escapeMarkup(name), 100 * share));
   }
   if (!classes.empty()) {
     text += fmt::format(" Links that got a view by which their class is told: {} (seed {}).",
@@ -107,7 +109,7 @@ std::string viewsOf(const RunGroup& group) {
   const auto& by_view = group.first().metrics.by_view;
   std::string html;
   if (use) {
-    html += fmt::format("<p>{}</p>\n<div class=\"heats\">", effectiveText(group));
+    html += fmt::format("<p>{}</p>\n<div class=\"heats\">", effectiveText(group, *use));
     const auto add = [&](const char* caption, std::vector<double> ViewUse::* field) {
       const std::vector<double> values = meanMatrix(group, field);
       if (!values.empty()) {
@@ -131,7 +133,7 @@ std::string viewsOf(const RunGroup& group) {
                        .shares = false}) +
             "</div>\n";
   }
-  return html.empty() ? html : fmt::format("<h3>{}</h3>\n{}", escapeHtml(group.name), html);
+  return html.empty() ? html : fmt::format("<h3>{}</h3>\n{}", escapeMarkup(group.name), html);
 }
 
 }  // namespace

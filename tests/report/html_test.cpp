@@ -11,28 +11,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(EscapeHtml, LeavesNoMarkup) {
-  EXPECT_EQ(escapeHtml("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
-  EXPECT_EQ(escapeHtml("tab\tand\nline"), "tab\tand\nline");
-  EXPECT_EQ(escapeHtml("Zoë 東京 \xF0\x9F\x98\x80"), "Zoë 東京 \xF0\x9F\x98\x80");
-}
-
-TEST(EscapeHtml, AlwaysGivesUtf8) {
-  const std::string unknown = "\xEF\xBF\xBD";
-  EXPECT_EQ(escapeHtml("a\xFF"
-                       "b"),
-            "a" + unknown + "b");
-  // Cut short, overlong, a surrogate, beyond the last character.
-  EXPECT_EQ(escapeHtml("\xC3"), unknown);
-  EXPECT_EQ(escapeHtml("\xC0\xBC"), unknown + unknown);
-  EXPECT_EQ(escapeHtml("\xE0\x80\xBC"), unknown + unknown + unknown);
-  EXPECT_EQ(escapeHtml("\xED\xA0\x80"), unknown + unknown + unknown);
-  EXPECT_EQ(escapeHtml("\xF4\x90\x80\x80"), unknown + unknown + unknown + unknown);
-  // Control characters have no place in a page.
-  EXPECT_EQ(escapeHtml(std::string_view("a\0b\x07", 4)), "a" + unknown + "b" + unknown);
-  EXPECT_EQ(escapeHtml("\x7F"), unknown);
-}
-
 TEST(ScriptJson, CannotEndItsElement) {
   const nlohmann::ordered_json value = {{"name", "</script><!-- & \" \\ \xFF"}};
   const std::string text = scriptJson(value);

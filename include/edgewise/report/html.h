@@ -1,5 +1,4 @@
-// Pieces of HTML. Whatever comes from a user's files (ids, paths, names of datasets) passes through
-// here on its way into a page.
+// Pieces of HTML, beside escapeMarkup.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace edgewise {
+#include "edgewise/util/markup.h"
 
-// Text as content of an element or, between double quotes, of an attribute; the result is valid
-// UTF-8 whatever comes in: other bytes and control characters become U+FFFD. Fit for SVG too.
-[[nodiscard]] std::string escapeHtml(std::string_view text);
+namespace edgewise {
 
 // JSON as content of a script element: nothing in it can end the element or start a comment. Bytes
 // that are not UTF-8 become U+FFFD.
@@ -25,9 +22,9 @@ class HtmlTable {
     std::string html;
     // Of the cell's element.
     std::string css_class;
-    Cell(std::string_view text) : html(escapeHtml(text)) {}
-    Cell(const std::string& text) : html(escapeHtml(text)) {}
-    Cell(const char* text) : html(escapeHtml(text)) {}
+    Cell(std::string_view text) : html(escapeMarkup(text)) {}
+    Cell(const std::string& text) : html(escapeMarkup(text)) {}
+    Cell(const char* text) : html(escapeMarkup(text)) {}
     // Text in an element's class, such as "best".
     static Cell classed(std::string_view text, std::string css_class);
     // HTML as it stands.
@@ -36,7 +33,7 @@ class HtmlTable {
 
   // The first column holds the names of the rows.
   HtmlTable(std::string_view caption, std::vector<Cell> head)
-      : caption_(escapeHtml(caption)), head_(std::move(head)) {}
+      : caption_(escapeMarkup(caption)), head_(std::move(head)) {}
   void addRow(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   // Within a box that scrolls sideways where the page is narrow. `css_class` is the table's.
