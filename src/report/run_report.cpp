@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "edgewise/report/html.h"
 #include "edgewise/report/mean_text.h"
@@ -134,7 +135,7 @@ std::string leadOf(RunGroups groups) {
 }
 
 // What several runs lack is told once.
-std::vector<std::string> remarksOf(const RunRecords& records) {
+std::vector<std::string> remarksOf(const RunRecords& records, RunGroups groups) {
   std::vector<std::string> remarks = records.left_out;
   std::vector<std::pair<std::string, std::vector<const RunRecord*>>> lacking;
   for (const RunRecord& run : records.runs) {
@@ -153,12 +154,21 @@ std::vector<std::string> remarksOf(const RunRecords& records) {
         "{}: {}", runs.size() == 1 ? first : fmt::format("{} and {} more", first, runs.size() - 1),
         missing));
   }
+  for (const RunGroup& group : groups) {
+    std::set<std::uint64_t> seeds;
+    for (const RunRecord* run : group.runs) {
+      if (!seeds.insert(run->metrics.seed).second) {
+        remarks.push_back(fmt::format("{}: seed {} of {} is there twice, and counts twice",
+                                      run->folder.string(), run->metrics.seed, group.name));
+      }
+    }
+  }
   return remarks;
 }
 
-std::string remarksHtml(const RunRecords& records) {
+std::string remarksHtml(const RunRecords& records, RunGroups groups) {
   std::string html;
-  for (const std::string& remark : remarksOf(records)) {
+  for (const std::string& remark : remarksOf(records, groups)) {
     html += fmt::format("<li>{}</li>\n", escapeMarkup(remark));
   }
   return html.empty() ? html : "<ul>\n" + html + "</ul>\n";
@@ -196,7 +206,7 @@ std::string commandsHtml(const RunRecord& record) {
 std::vector<Part> partsOf(const RunRecords& records, RunGroups groups, PageCharts& charts) {
   std::vector<Part> parts = {
       {"result", "Result", resultSection(groups)},
-      {"missing", "What is missing here", remarksHtml(records)},
+      {"missing", "What to know first", remarksHtml(records, groups)},
       {"learning", "Learning curves", learningSection(groups, charts)},
       {"views", "Views", viewsSection(groups)},
       {"scores", "Test scores", scoresSection(groups, charts)},
@@ -272,11 +282,12 @@ std::string runReport(const RunRecords& records) {
 WrittenReport writeReport(std::span<const std::filesystem::path> folders,
                           const std::filesystem::path& file) {
   const RunRecords records = readRunRecords(folders);
+  const std::vector<RunGroup> groups = groupRuns(records.runs);
   writeFileAtomically(file, runReport(records));
   return {.file = file,
           .runs = records.runs.size(),
-          .methods = groupRuns(records.runs).size(),
-          .remarks = remarksOf(records)};
+          .methods = groups.size(),
+          .remarks = remarksOf(records, groups)};
 }
 
 }  // namespace edgewise

@@ -38,7 +38,7 @@ TEST_F(ReportProgram, TrainWritesAPageAndSaysWhere) {
   const std::string page = readText(out / "report.html");
   EXPECT_THAT(page, HasSubstr("<title>cn on friends - edgewise</title>"));
   EXPECT_THAT(page, HasSubstr("19 checks, no leaks"));
-  EXPECT_THAT(page, Not(HasSubstr("What is missing here")));
+  EXPECT_THAT(page, Not(HasSubstr("What to know first")));
   // What is stored for pictures stays small.
   EXPECT_LT(fs::file_size(out / "test_curves.json"), 64U << 10U);
   // The same command gives the same bytes.
@@ -89,7 +89,7 @@ TEST_F(ReportProgram, TellsWhatEarlierRunsLackAndEvaluateAddsIt) {
   const Outcome told = runProgram({"report", run.string()});
   ASSERT_EQ(told.code, 0) << told.err;
   EXPECT_THAT(told.err, HasSubstr("test_curves.json is missing"));
-  EXPECT_THAT(readText(run / "report.html"), HasSubstr("What is missing here"));
+  EXPECT_THAT(readText(run / "report.html"), HasSubstr("What to know first"));
   const Outcome added = runProgram({"evaluate", run.string()});
   ASSERT_EQ(added.code, 0) << added.err;
   EXPECT_THAT(added.err, HasSubstr("added test_curves.json"));

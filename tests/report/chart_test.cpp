@@ -18,8 +18,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::vector<std::string> labelsOf(AxisRange range, int count) {
+  const std::vector<AxisTick> ticks = ticksOf(range, count);
   std::vector<std::string> labels;
-  for (const AxisTick& tick : ticksOf(range, count)) {
+  labels.reserve(ticks.size());
+  for (const AxisTick& tick : ticks) {
     labels.push_back(tick.label);
   }
   return labels;

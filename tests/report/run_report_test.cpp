@@ -41,6 +41,7 @@ RunRecord recordOf(const std::string& model, const std::string& selector, std::i
 
 std::vector<std::string> namesOf(const std::vector<RunRecord>& records) {
   std::vector<std::string> names;
+  names.reserve(records.size());
   for (const RunGroup& group : groupRuns(records)) {
     names.push_back(group.name + " x" + std::to_string(group.runs.size()));
   }
@@ -80,6 +81,13 @@ TEST(RunReport, ShowsMeanAndDeviationAndTheBest) {
   EXPECT_THAT(page, HasSubstr("<td>0.5000</td>"));
   EXPECT_THAT(page, HasSubstr("3 runs."));
   EXPECT_EQ(page, runReport(records));
+}
+
+TEST(RunReport, TellsOfSeedsThatCountTwice) {
+  RunRecord copy = recordOf("cn", "none", 0, 0.5);
+  copy.folder = "runs/copy";
+  EXPECT_THAT(runReport({{recordOf("cn", "none", 0, 0.5), copy}, {}}),
+              HasSubstr("runs/copy: seed 0 of cn is there twice, and counts twice"));
 }
 
 TEST(RunReport, MarksOptionsThatWereChanged) {
