@@ -20,7 +20,7 @@ layer_programs = $(if $(LAYERS),--target $(LAYERS:%=%_tests))
 layer_tests = $(if $(LAYERS),-L '^($(subst $(space),|,$(strip $(LAYERS))))$$')
 
 .PHONY: help build test test-long demo bench format lint asan tsan fuzz install clean \
-	setup-build setup-bench setup-lint setup-sanitize
+	setup-build setup-test setup-bench setup-lint setup-sanitize
 
 help: ## this list
 	@echo "edgewise: link prediction in which every edge picks its own view"
@@ -37,12 +37,12 @@ build: setup-build ## build the program: build/bin/edgewise
 	@$(CONFIGURE) release $(EDGEWISE_CMAKE_ARGS)
 	@cmake --build build -j $(JOBS) --target edgewise_product
 
-test: setup-build ## build, then run the whole suite
+test: setup-test ## build, then run the whole suite
 	@$(CONFIGURE) release $(EDGEWISE_CMAKE_ARGS)
 	@cmake --build build -j $(JOBS)
 	@tools/test.sh release
 
-test-long: setup-build ## run the tests that take minutes or more
+test-long: setup-test ## run the tests that take minutes or more
 	@$(CONFIGURE) release $(EDGEWISE_CMAKE_ARGS)
 	@cmake --build build -j $(JOBS)
 	@tools/test.sh long
@@ -85,13 +85,16 @@ clean: ## remove everything that was built
 	rm -rf build build-*/
 
 setup-build:
-	@tools/setup.sh build
+	@tools/setup.sh build web
+
+setup-test:
+	@tools/setup.sh build web browser
 
 setup-bench:
-	@tools/setup.sh build bench
+	@tools/setup.sh build web bench
 
 setup-lint:
-	@tools/setup.sh build bench lint
+	@tools/setup.sh build web bench lint
 
 setup-sanitize:
 	@tools/setup.sh build sanitize

@@ -17,3 +17,5 @@ if ! cmake --preset "$preset" "$@" >"$log" 2>&1; then
   cat "$log" >&2
   exit 1
 fi
+# What the build will have to do without.
+sed -n 's/^-- edgewise: //p' "$log"

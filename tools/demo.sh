@@ -22,5 +22,7 @@ for selector in none fixed:1,1 fixed:1,2 jk rs ps2; do
 done
 
 echo
+"$program" report "$folder" --out "$folder/report.html" --quiet
+echo "Everything about these runs, in a browser: $folder/report.html"
 echo "Which views pairs picked: $folder/gae-ps2/seed-0/views.csv"
 echo "Why a pair scores as it does: $program explain $folder/gae-ps2/seed-0 --pair 0,100"

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs on Debian: tools/setup.sh GROUP...
 # Quick and silent when everything is there. Elsewhere it only says what is needed: CMake then
-# finds it or says what it misses. EDGEWISE_NO_INSTALL=1 skips all of it.
+# finds it or says what it misses. What the groups web and browser are for can be done without, so
+# their packages may fail to install. EDGEWISE_NO_INSTALL=1 skips all of it.
 set -euo pipefail
 
 # What a group is for, and its packages.
 declare -A purpose=(
   [build]="compiler, build tools and libraries"
+  [web]="npm, for the chart library of reports"
+  [browser]="a browser in which tests open reports"
   [bench]="the benchmark library"
   [lint]="formatter and static checks"
   [sanitize]="clang with its sanitizers, fuzzer and OpenMP"
@@ -17,10 +20,18 @@ declare -A packages=(
   [build]="g++ cmake ninja-build ccache git ca-certificates libtorch-dev libopenblas-openmp-dev
     libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev zlib1g-dev libcurl4-openssl-dev
     libgtest-dev libgmock-dev"
+  [web]="nodejs npm"
+  [browser]="chromium fonts-dejavu-core"
   [bench]="libbenchmark-dev"
   # libomp-19-dev: clang-tidy reads the sources as clang, which needs an omp.h of its own.
   [lint]="clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev shellcheck"
   [sanitize]="clang-19 libclang-rt-19-dev libomp-19-dev"
+)
+# Of a group that can be done without: the programs that stand for its packages, whoever installed
+# them.
+declare -A programs=(
+  [web]="npm"
+  [browser]="chromium chromium-browser google-chrome"
 )
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -38,6 +49,15 @@ missing_of() {
   for package in "$@"; do
     [[ $installed == *" $package "* ]] || printf '%s\n' "$package"
   done
+}
+
+# Whether one of the programs named is there.
+any_program() {
+  local name
+  for name in "$@"; do
+    ! command -v "$name" >/dev/null || return 0
+  done
+  return 1
 }
 
 # Runs a command as root: directly, or through sudo.
@@ -70,6 +90,22 @@ install_packages() {
     "With the packages there by other means, EDGEWISE_NO_INSTALL=1 goes on without this step."
 }
 
+# The group's packages if they can be had; else what that means.
+install_if_possible() {
+  local group=$1
+  # shellcheck disable=SC2086
+  any_program ${programs[$group]} && return 0
+  if ! may_become_root; then
+    say "going on without ${packages[$group]} (${purpose[$group]}): only root can install packages"
+    return 0
+  fi
+  say "installing with apt-get, for $group (${purpose[$group]}): ${packages[$group]}"
+  # shellcheck disable=SC2086
+  if ! { apt update && apt install --no-install-recommends ${packages[$group]}; } >/dev/null 2>&1; then
+    say "could not be installed; going on without ${purpose[$group]}"
+  fi
+}
+
 # libtorch takes its BLAS from whatever Debian's alternatives point to. The automatic choice prefers
 # OpenBLAS's pthread variant; a choice made by hand is left alone.
 choose_openmp_blas() {
@@ -98,10 +134,14 @@ choose_openmp_blas() {
 }
 
 main() {
-  local group list wanted=() missing=()
+  local group list wanted=() missing=() optional=()
   [[ $# -gt 0 ]] || fail "usage: tools/setup.sh GROUP...   groups: ${!purpose[*]}"
   for group in "$@"; do
     [[ -n ${purpose[$group]:-} ]] || fail "no such group: $group; known: ${!purpose[*]}"
+    if [[ -n ${programs[$group]:-} ]]; then
+      optional+=("$group")
+      continue
+    fi
     # The lists are meant to be split.
     # shellcheck disable=SC2206
     wanted+=(${packages[$group]})
@@ -110,18 +150,25 @@ main() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     say "this is not a Debian system, so nothing is installed. What is needed, by Debian's names:"
     say "  ${wanted[*]}"
+    for group in "${optional[@]}"; do
+      say "  and, for ${purpose[$group]}: ${packages[$group]}"
+    done
     return 0
   fi
   list=$(missing_of "${wanted[@]}")
   [[ -z $list ]] || mapfile -t missing <<<"$list"
   if [[ ${#missing[@]} -gt 0 ]]; then
     for group in "$@"; do
+      [[ -z ${programs[$group]:-} ]] || continue
       # shellcheck disable=SC2086
       [[ -z $(missing_of ${packages[$group]}) ]] || say "needed for $group: ${purpose[$group]}"
     done
     say "installing with apt-get: ${missing[*]}"
     install_packages "${missing[@]}"
   fi
+  for group in "${optional[@]}"; do
+    install_if_possible "$group"
+  done
   choose_openmp_blas
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of a preset: tools/test.sh PRESET [CTEST ARGUMENT...]. Says at the end what was left
-# out because its data is not there.
+# out because its data, or a browser, is not there.
 set -euo pipefail
 
 preset=$1
@@ -20,6 +20,10 @@ if [[ -f $log ]]; then
     while read -r count name; do
       printf '  %s: %s tests\n' "$name" "$count"
     done <<<"$left_out"
+  fi
+  browser=$(grep -c 'left out: needs a browser' "$log" || true)
+  if [[ $browser -gt 0 ]]; then
+    printf '\nLeft out for lack of a browser (install chromium): tests that open reports\n'
   fi
 fi
 exit "$status"

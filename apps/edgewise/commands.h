@@ -25,6 +25,7 @@ void addTrainCommand(CLI::App& program, Session& session);
 void addEvaluateCommand(CLI::App& program, Session& session);
 void addPredictCommand(CLI::App& program, Session& session);
 void addExplainCommand(CLI::App& program, Session& session);
+void addReportCommand(CLI::App& program, Session& session);
 void addCompareCommand(CLI::App& program, Session& session);
 void addExportCommand(CLI::App& program, Session& session);
 // Print what is known of all commands; added last.

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "edgewise/evaluation/summary.h"
+#include "edgewise/report/mean_text.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/training/run_metrics.h"
 #include "edgewise/util/text.h"
@@ -136,10 +137,6 @@ std::vector<MetricComparison> compareMetrics(const SeedPairs& pairs) {
                       "train both with the same evaluation.metrics");
   }
   return all;
-}
-
-std::string meanText(const MeanStd& value) {
-  return fmt::format("{:.4f} ± {:.4f}", value.mean, value.std);
 }
 
 std::string chanceText(double p) {

@@ -62,7 +62,8 @@ void Console::emit(std::string_view text) const { writeOut(text); }
 
 void Console::showJson(const nlohmann::ordered_json& value) const {
   if (json) {
-    writeOut(value.dump(2) + "\n");
+    constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+    writeOut(value.dump(2, ' ', false, kReplace) + "\n");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "edgewise/data/dataset_facts.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -54,30 +55,6 @@ std::string describeDataset(const Dataset& dataset) {
   return text;
 }
 
-nlohmann::ordered_json datasetJson(const Dataset& dataset) {
-  nlohmann::ordered_json json = {{"name", dataset.name},
-                                 {"nodes", dataset.node_count},
-                                 {"edges", dataset.edges.size()},
-                                 {"directed", dataset.direction == Direction::kDirected},
-                                 {"features", dataset.features.columns()},
-                                 {"nonzeros", dataset.features.nonzeroCount()},
-                                 {"hash", dataset.hash},
-                                 {"self_loops", dataset.notes.self_loops},
-                                 {"duplicates", dataset.notes.duplicates},
-                                 {"mirrored", dataset.notes.mirrored},
-                                 {"remarks", dataset.notes.remarks}};
-  if (dataset.bipartite) {
-    json["users"] = dataset.bipartite->users;
-    json["items"] = dataset.bipartite->items;
-  }
-  if (dataset.official) {
-    json["official"] = {{"train", dataset.official->train.size()},
-                        {"valid", dataset.official->valid.size()},
-                        {"test", dataset.official->test.size()},
-                        {"valid_negative", dataset.official->valid_negative.size()},
-                        {"test_negative", dataset.official->test_negative.size()}};
-  }
-  return json;
-}
+nlohmann::ordered_json datasetJson(const Dataset& dataset) { return factsOf(dataset).toJson(); }
 
 }  // namespace edgewise::app

@@ -15,6 +15,7 @@
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/training/stored_run.h"
+#include "edgewise/training/test_curves.h"
 #include "edgewise/util/text.h"
 #include "run_text.h"
 
@@ -47,6 +48,23 @@ bool nearlyEqual(const MetricSet& a, const MetricSet& b) {
   });
 }
 
+// Runs of earlier versions lack what a report's pictures are drawn from. A folder that cannot be
+// written to is no reason to fail.
+void addTestCurves(const Console& console, const std::filesystem::path& path,
+                   const RunMetrics& run) {
+  std::error_code ignored;
+  const auto curves = testCurvesOf(run);
+  if (!curves || std::filesystem::exists(path / kTestCurvesFile, ignored)) {
+    return;
+  }
+  try {
+    RunFolder::open(path).writeJson(kTestCurvesFile, curves->toJson());
+    console.note(fmt::format("{}: added {}, for reports", path.string(), kTestCurvesFile));
+  } catch (const Error& error) {
+    console.note(error.what());
+  }
+}
+
 // One run made again; throws when its numbers come out differently.
 RunMetrics evaluateRun(Session& session, const std::filesystem::path& path,
                        const std::string& device, SharedData& shared) {
@@ -73,6 +91,7 @@ RunMetrics evaluateRun(Session& session, const std::filesystem::path& path,
     throw Error(path.string() + ": these numbers differ from the stored ones",
                 "was the run made by another version? options.json names it", ExitCode::kFailure);
   }
+  addTestCurves(session.console, path, run);
   return run;
 }
 

@@ -78,6 +78,7 @@ ExitCode run(int argc, char** argv, Session& session) {
   addEvaluateCommand(program, session);
   addPredictCommand(program, session);
   addExplainCommand(program, session);
+  addReportCommand(program, session);
   addCompareCommand(program, session);
   addExportCommand(program, session);
   addBenchCommand(program, session);

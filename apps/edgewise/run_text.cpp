@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edgewise/evaluation/summary.h"
+#include "edgewise/report/mean_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -30,11 +31,6 @@ std::vector<ModelRuns> groupByModel(std::span<const RunMetrics> runs) {
     group->valid.push_back(run.valid);
   }
   return groups;
-}
-
-std::string meanText(const MeanStd& value) {
-  return value.count > 1 ? fmt::format("{:.4f} ± {:.4f}", value.mean, value.std)
-                         : fmt::format("{:.4f}", value.mean);
 }
 
 nlohmann::ordered_json summaryJson(std::span<const MetricSet> runs) {

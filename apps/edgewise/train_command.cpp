@@ -11,10 +11,12 @@
 #include "dataset_text.h"
 #include "edgewise/data/catalogue.h"
 #include "edgewise/ops/backend.h"
+#include "edgewise/report/run_report.h"
 #include "edgewise/training/heuristic_run.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/run_folder.h"
+#include "edgewise/training/test_curves.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/recipe.h"
@@ -35,6 +37,7 @@ struct TrainArguments {
   std::string out;
   bool overwrite = false;
   bool dry_run = false;
+  bool no_report = false;
   std::string dataset;
   std::string edges;
   std::string features;
@@ -243,6 +246,9 @@ RunMetrics runJob(Session& session, Job& job, const Dataset& dataset, const Link
   if (run.test_scores.size() <= kMostScoresKept) {
     folder.writeScores(dataset, split.test, run.test_scores, run.test_views);
   }
+  if (const auto curves = testCurvesOf(run)) {
+    folder.writeJson(kTestCurvesFile, curves->toJson());
+  }
   folder.writeJson("metrics.json", run.toJson());
   if (!heuristic) {
     finishModelRun(job.folder);
@@ -305,6 +311,23 @@ void dryRun(Session& session, const Dataset& dataset, std::span<Job> jobs) {
   session.console.showJson(json);
 }
 
+// A page of each run and, where there are several, one of all. A page can be written again at any
+// time, so one that cannot be written does not take the training down with it.
+std::optional<std::filesystem::path> writePages(const Console& console,
+                                                const std::filesystem::path& out) {
+  try {
+    for (const std::filesystem::path& folder : runsBelow(out)) {
+      if (folder != out) {
+        writeReport(std::span(&folder, 1), folder / kReportFile);
+      }
+    }
+    return writeReport(std::span(&out, 1), out / kReportFile).file;
+  } catch (const Error& error) {
+    console.warn(fmt::format("no report was written: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
 // What a finished training is good for.
 void sayWhatIsNext(const Console& console, std::span<const RunMetrics> runs,
                    const std::filesystem::path& out) {
@@ -323,11 +346,14 @@ void sayWhatIsNext(const Console& console, std::span<const RunMetrics> runs,
                     "than chance",
                     out.string(), runs.back().model, out.string(), runs.front().model));
   }
+  console.say(fmt::format(
+      "      edgewise report {} OTHER... --out comparison.html   beside other runs", out.string()));
   console.say(fmt::format("      edgewise evaluate {}   the same numbers again", out.string()));
 }
 
 void showOutcome(const Session& session, std::span<const RunMetrics> runs,
-                 const std::filesystem::path& out) {
+                 const std::filesystem::path& out,
+                 const std::optional<std::filesystem::path>& page) {
   showRuns(session.console, runs);
   double seconds = 0;
   for (const RunMetrics& run : runs) {
@@ -338,6 +364,9 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   }
   session.console.say(fmt::format("\nrun folder: {}   ({}, {} at most)", out.string(),
                                   readableSeconds(seconds), readableBytes(peakMemoryBytes())));
+  if (page) {
+    session.console.say(fmt::format("report: {}   (open it in a browser)", page->string()));
+  }
   sayWhatIsNext(session.console, runs, out);
 }
 
@@ -366,11 +395,11 @@ std::vector<RunMetrics> runResumably(Session& session, std::span<Job> jobs, cons
 }
 
 void closeRuns(const Session& session, const std::vector<RunMetrics>& runs,
-               const std::filesystem::path& out) {
+               const std::filesystem::path& out, bool with_report) {
   if (runs.size() > 1) {
     writeFileAtomically(out / "summary.json", comparisonJson(runs).dump(2) + "\n");
   }
-  showOutcome(session, runs, out);
+  showOutcome(session, runs, out, with_report ? writePages(session.console, out) : std::nullopt);
 }
 
 Dataset openFor(Session& session, const RunOptions& options) {
@@ -379,7 +408,7 @@ Dataset openFor(Session& session, const RunOptions& options) {
                      session.console.progress());
 }
 
-void resume(Session& session, const std::filesystem::path& folder) {
+void resume(Session& session, const std::filesystem::path& folder, bool with_report) {
   std::vector<RunMetrics> runs;
   std::vector<Job> jobs = unfinishedJobs(folder, runs);
   warnOfLeakyMessages(session.console, jobs);
@@ -399,12 +428,12 @@ void resume(Session& session, const std::filesystem::path& folder) {
       runs.push_back(std::move(run));
     }
   }
-  closeRuns(session, runs, folder);
+  closeRuns(session, runs, folder, with_report);
 }
 
 void train(Session& session, const TrainArguments& arguments) {
   if (!arguments.resume.empty()) {
-    resume(session, arguments.resume);
+    resume(session, arguments.resume, !arguments.no_report);
     return;
   }
   const std::vector<RunOptions> models = resolveModels(arguments, session);
@@ -423,7 +452,8 @@ void train(Session& session, const TrainArguments& arguments) {
   checkJobs(session, jobs, dataset);
   clearRunFolder(out);
   prepareFolders(jobs, dataset);
-  closeRuns(session, runResumably(session, jobs, dataset, load_seconds, out), out);
+  closeRuns(session, runResumably(session, jobs, dataset, load_seconds, out), out,
+            !arguments.no_report);
 }
 
 }  // namespace
@@ -470,6 +500,8 @@ void addTrainCommand(CLI::App& program, Session& session) {
   command->add_option("--resume", arguments->resume, "go on with the unfinished runs of a folder")
       ->option_text("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "replace a run that is in that folder");
+  command->add_flag("--no-report", arguments->no_report,
+                    "leave report.html out (`edgewise report` writes it later)");
   command->add_flag("--dry-run", arguments->dry_run,
                     "show resolved options, memory and time; run nothing");
   addCommonOptions(*command, session);

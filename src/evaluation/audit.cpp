@@ -210,6 +210,16 @@ nlohmann::json listJson(const std::vector<Leak>& list) {
   return result;
 }
 
+std::vector<Leak> listFrom(const nlohmann::ordered_json& json) {
+  std::vector<Leak> list;
+  for (const auto& leak : json) {
+    list.push_back({.what = leak.at("what"),
+                    .count = leak.at("count"),
+                    .examples = leak.at("examples").get<std::vector<std::string>>()});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::size_t AuditReport::leakCount() const {
@@ -225,6 +235,12 @@ nlohmann::json AuditReport::toJson() const {
           {"found", listJson(leaks)},
           {"remarks", listJson(remarks)},
           {"checks", checks}};
+}
+
+AuditReport AuditReport::fromJson(const nlohmann::ordered_json& json) {
+  return {.checks = json.at("checks").get<std::vector<std::string>>(),
+          .leaks = listFrom(json.at("found")),
+          .remarks = listFrom(json.at("remarks"))};
 }
 
 AuditReport auditSplit(const Dataset& dataset, const LinkSplit& split,

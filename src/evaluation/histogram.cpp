@@ -59,23 +59,46 @@ std::vector<std::uint64_t> countBins(ScoreSpan scores, std::size_t bins, double 
 }
 
 struct BinSums {
-  std::uint64_t positives = 0;
   std::uint64_t count = 0;
+  AccurateSum weight;
+  AccurateSum positives;
   AccurateSum probability;
 };
 
-void addProbabilities(ScoreSpan scores, std::string_view list, bool positive,
-                      std::vector<BinSums>& bins) {
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double probability = scores[i];
+// What one edge of each class counts.
+struct EdgeWeights {
+  double positive = 1.0;
+  double negative = 1.0;
+};
+
+EdgeWeights weightsOf(std::size_t positives, std::size_t negatives, ClassWeight weight) {
+  if (weight == ClassWeight::kPerEdge || positives == 0 || negatives == 0) {
+    return {};
+  }
+  const double half = static_cast<double>(positives + negatives) / 2;
+  return {half / static_cast<double>(positives), half / static_cast<double>(negatives)};
+}
+
+// Probabilities of one class.
+struct ClassProbabilities {
+  ScoreSpan values;
+  std::string_view name;
+  bool positive = false;
+  double weight = 1.0;
+};
+
+void addProbabilities(const ClassProbabilities& list, std::vector<BinSums>& bins) {
+  for (std::size_t i = 0; i < list.values.size(); ++i) {
+    const double probability = list.values[i];
     if (std::isnan(probability) || probability < 0.0 || probability > 1.0) {
-      throw DataError(fmt::format("{}[{}] is {}, not a probability", list, i, probability),
+      throw DataError(fmt::format("{}[{}] is {}, not a probability", list.name, i, probability),
                       "turn scores into probabilities first (a sigmoid of the logits)");
     }
     BinSums& bin = bins[binOf(probability, 0.0, 1.0, bins.size())];
     ++bin.count;
-    bin.positives += positive ? 1 : 0;
-    bin.probability.add(probability);
+    bin.weight.add(list.weight);
+    bin.positives.add(list.positive ? list.weight : 0.0);
+    bin.probability.add(list.weight * probability);
   }
 }
 
@@ -107,15 +130,17 @@ ScoreHistogram scoreHistogram(ScoreSpan positives, ScoreSpan negatives, std::siz
   return scoreHistogram(positives, negatives, bins, range.low, range.high);
 }
 
-Calibration calibration(ScoreSpan positives, ScoreSpan negatives, std::size_t bins) {
+Calibration calibration(ScoreSpan positives, ScoreSpan negatives, std::size_t bins,
+                        ClassWeight weight) {
   requireBins(bins);
   const std::size_t total = positives.size() + negatives.size();
   if (total == 0) {
     throw DataError("there are no probabilities to judge");
   }
+  const EdgeWeights weights = weightsOf(positives.size(), negatives.size(), weight);
   std::vector<BinSums> sums(bins);
-  addProbabilities(positives, "positives", true, sums);
-  addProbabilities(negatives, "negatives", false, sums);
+  addProbabilities({positives, "positives", true, weights.positive}, sums);
+  addProbabilities({negatives, "negatives", false, weights.negative}, sums);
   Calibration result;
   AccurateSum error;
   for (const BinSums& bin : sums) {
@@ -123,11 +148,10 @@ Calibration calibration(ScoreSpan positives, ScoreSpan negatives, std::size_t bi
     if (bin.count == 0) {
       continue;
     }
-    const auto count = static_cast<double>(bin.count);
-    entry = {bin.count, bin.probability.value() / count,
-             static_cast<double>(bin.positives) / count};
+    const double whole = bin.weight.value();
+    entry = {bin.count, bin.probability.value() / whole, bin.positives.value() / whole};
     const double gap = std::abs(entry.mean_probability - entry.positive_share);
-    error.add(gap * count);
+    error.add(gap * whole);
     result.largest_error = std::max(result.largest_error, gap);
   }
   result.expected_error = error.value() / static_cast<double>(total);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "edgewise/data/candidate_nodes.h"
+#include "edgewise/training/test_curves.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -110,8 +111,7 @@ ScoreCalibration calibrateRun(const ServedRun& run, ProgressSink& progress) {
   const auto scorer = openScorer(run.stored, run.dataset, messagesAtValid(training), &run.split);
   const std::vector<double> links = scorer->score(training.valid.positive.edges, progress);
   const std::vector<double> others = scorer->score(training.valid.negative.edges, progress);
-  return isHeuristic(options.model) ? ScoreCalibration::isotonic(links, others)
-                                    : ScoreCalibration::platt(links, others);
+  return calibrationFor(options.model, links, others);
 }
 
 LinkPredictor::LinkPredictor(const StoredRun& run, const Dataset& dataset, PredictionGraph graph,

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "edgewise/serving/explanation.h"
+#include "edgewise/util/markup.h"
 
 namespace edgewise {
 namespace {
@@ -77,30 +78,6 @@ std::map<std::size_t, Point> placed(const std::vector<ExplainedSubgraph::Node>& 
   return points;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        // Control characters have no place in XML.
-        result += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-  }
-  return result;
-}
-
 std::string labelText(const std::vector<std::uint32_t>& label) {
   return label.size() == 1 ? fmt::format("{}", label[0]) : fmt::format("{}", fmt::join(label, ","));
 }
@@ -110,11 +87,11 @@ std::string nodeSvg(const ExplainedSubgraph::Node& node, Point at, bool end) {
       "<g><title>{0}: label {1}</title><circle cx=\"{2:.1f}\" cy=\"{3:.1f}\" r=\"{4}\" "
       "fill=\"{5}\" stroke=\"#334\"/><text x=\"{2:.1f}\" y=\"{6:.1f}\" "
       "text-anchor=\"middle\">{1}</text>{7}</g>\n",
-      escaped(node.id), labelText(node.label), at.x, at.y, end ? 13 : 9,
+      escapeMarkup(node.id), labelText(node.label), at.x, at.y, end ? 13 : 9,
       end ? "#f2b134" : "#cfe3f7", at.y + 3.5,
       end ? fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
                         "font-weight=\"bold\">{}</text>",
-                        at.x, at.y + 28, escaped(node.id))
+                        at.x, at.y + 28, escapeMarkup(node.id))
           : "");
 }
 
@@ -150,7 +127,7 @@ std::string ExplainedSubgraph::toSvg() const {
       "height=\"{1}\" font-family=\"sans-serif\" font-size=\"9\" role=\"img\">\n"
       "<title>{2} - {3}: {4} nodes, {5} edges</title>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kWidth, kHeight, escaped(nodes.at(0).id), escaped(nodes.at(1).id), nodes.size(),
+      kWidth, kHeight, escapeMarkup(nodes.at(0).id), escapeMarkup(nodes.at(1).id), nodes.size(),
       edges.size());
   svg += "<g stroke=\"#99a\" stroke-width=\"0.8\" stroke-opacity=\"0.7\">\n";
   for (const auto& [one, other] : edges) {

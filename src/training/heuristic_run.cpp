@@ -83,7 +83,10 @@ RunMetrics runHeuristic(const Dataset& dataset, const LinkSplit& split, const Ru
   const HeuristicRun heuristic(dataset, options, progress);
   const detail::RunMessages messages = detail::messagesOf(split, options);
   RunMetrics run = detail::describeRun(dataset, split, options, messages);
-  run.valid = heuristic.score("valid", messages.at_valid, detail::heldOutValid(split), run).metrics;
+  detail::StageResult valid =
+      heuristic.score("valid", messages.at_valid, detail::heldOutValid(split), run);
+  run.valid = std::move(valid.metrics);
+  run.valid_scores = std::move(valid.scores);
   detail::StageResult test =
       heuristic.score("test", messages.at_test, detail::heldOutTest(split), run);
   run.test = std::move(test.metrics);

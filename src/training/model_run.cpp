@@ -310,8 +310,10 @@ class ModelRun {
   void measureValid(const Parameters& parameters, RunMetrics& run) const {
     const auto scorer = model_->scorer(parameters, messages_.at_valid, chooser_.get());
     const detail::HeldOut valid = detail::heldOutValid(split_);
-    run.valid =
-        detail::evaluateStage(*scorer, dataset_, options_.evaluation, valid, progress_).metrics;
+    detail::StageResult validated =
+        detail::evaluateStage(*scorer, dataset_, options_.evaluation, valid, progress_);
+    run.valid = std::move(validated.metrics);
+    run.valid_scores = std::move(validated.scores);
     run.by_view = bestView(*scorer, valid);
   }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "edgewise/util/atomic_file.h"
@@ -27,10 +28,19 @@ constexpr std::string_view kOptionsFile = "options.json";
 constexpr int kFolderFormat = 1;
 
 // All a run may leave in its folder; only these are ever removed.
-constexpr std::array<std::string_view, 11> kRunFiles = {
-    "options.json",      "metrics.json",           "curves.csv",  "views.csv",    "log.txt",
-    "model.safetensors", "checkpoint.safetensors", "report.html", "summary.json", "test_scores.csv",
-    "search.safetensors"};
+constexpr std::array<std::string_view, 13> kRunFiles = {"options.json",
+                                                        "metrics.json",
+                                                        "curves.csv",
+                                                        "views.csv",
+                                                        "log.txt",
+                                                        "model.safetensors",
+                                                        "checkpoint.safetensors",
+                                                        "report.html",
+                                                        "summary.json",
+                                                        "test_scores.csv",
+                                                        "search.safetensors",
+                                                        "refit.safetensors",
+                                                        "test_curves.json"};
 
 bool isDirectory(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -170,6 +180,12 @@ void RunFolder::writeOptions(RunOptions& options, std::string_view data_hash) co
   json["seed"] = options.seed;
   json["data_hash"] = data_hash;
   json["options"] = options.bind().toJson();
+  try {
+    std::ignore = json.dump();
+  } catch (const nlohmann::json::exception&) {
+    throw ConfigError("a path among the options is not UTF-8: the run could not be found again",
+                      "give the file or folder another name");
+  }
   writeJson(kOptionsFile, json);
 }
 
@@ -196,7 +212,9 @@ std::string RunFolder::readOptions(RunOptions& options) const {
 bool RunFolder::finished() const { return isThere(path_ / "metrics.json"); }
 
 void RunFolder::writeJson(std::string_view name, const nlohmann::ordered_json& content) const {
-  writeFileAtomically(path_ / name, content.dump(2) + "\n");
+  // Ids of other encodings may stand in an audit's examples.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  writeFileAtomically(path_ / name, content.dump(2, ' ', false, kReplace) + "\n");
 }
 
 nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {

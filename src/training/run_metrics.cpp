@@ -1,6 +1,10 @@
 #include "edgewise/training/run_metrics.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "edgewise/util/error.h"
 
 namespace edgewise {
 namespace {
@@ -48,6 +52,86 @@ nlohmann::ordered_json learningJson(const LearningSummary& learning) {
           {"steps", learning.steps},   {"refit_epochs", learning.refit_epochs}};
 }
 
+std::vector<std::pair<std::string, double>> pairsFrom(const nlohmann::ordered_json& json,
+                                                      const char* key) {
+  std::vector<std::pair<std::string, double>> pairs;
+  if (json.contains(key)) {
+    for (const auto& [name, value] : json.at(key).items()) {
+      pairs.emplace_back(name, value.get<double>());
+    }
+  }
+  return pairs;
+}
+
+// A list of rows, as many as each is long.
+std::vector<double> matrixFrom(const nlohmann::ordered_json& rows) {
+  std::vector<double> values;
+  for (const auto& row : rows) {
+    if (row.size() != rows.size()) {
+      throw DataError(
+          fmt::format("a matrix of views has {} rows and {} columns", rows.size(), row.size()));
+    }
+    for (const auto& value : row) {
+      values.push_back(value.get<double>());
+    }
+  }
+  return values;
+}
+
+ViewUse useFrom(const nlohmann::ordered_json& json) {
+  ViewUse use{.depth = json.at("test_positive").size(),
+              .first_hops = json.value("first_hops", 1),
+              .test_positive = matrixFrom(json.at("test_positive")),
+              .test_negative = matrixFrom(json.at("test_negative")),
+              .effective = json.at("effective"),
+              .confidence_positive = json.at("confidence").at("positive"),
+              .confidence_negative = json.at("confidence").at("negative"),
+              .agreement = pairsFrom(json, "agreement")};
+  if (use.test_negative.size() != use.test_positive.size()) {
+    throw DataError("the views of positives and negatives differ in depth");
+  }
+  return use;
+}
+
+ViewMetrics viewsFrom(const nlohmann::ordered_json& json) {
+  return {.metric = json.at("metric"),
+          .depth = json.at("valid").size(),
+          .first_hops = json.value("first_hops", 1),
+          .valid = matrixFrom(json.at("valid")),
+          .best = {json.at("best").at(0), json.at("best").at(1)},
+          .best_test = MetricSet::fromJson(json.at("best_test"))};
+}
+
+LearningSummary learningFrom(const nlohmann::ordered_json& json) {
+  return {.input = json.at("input"),
+          .parameters = json.at("parameters"),
+          .epochs = json.at("epochs"),
+          .best_epoch = json.at("best_epoch"),
+          .steps = json.at("steps"),
+          .refit_epochs = json.value("refit_epochs", std::int64_t{0})};
+}
+
+SplitSummary splitFrom(const nlohmann::ordered_json& split) {
+  return {.kind = split.at("kind"),
+          .seed = split.at("seed"),
+          .hash = split.at("hash"),
+          .message_at_train = split.at("message_at_train"),
+          .message_at_test = split.at("message_at_test"),
+          .negatives = split.at("negatives"),
+          .negatives_per_positive = split.at("negatives_per_positive"),
+          .message = split.at("message_edges"),
+          .supervision = split.at("supervision_edges"),
+          .valid = split.at("valid_edges"),
+          .test = split.at("test_edges"),
+          .valid_negative = split.at("valid_negatives"),
+          .test_negative = split.at("test_negatives")};
+}
+
+// Text, or nothing where null is stored for it.
+std::string textFrom(const nlohmann::ordered_json& json, const char* key) {
+  return json.contains(key) && json.at(key).is_string() ? json.at(key).get<std::string>() : "";
+}
+
 }  // namespace
 
 nlohmann::ordered_json RunMetrics::toJson() const {
@@ -62,6 +146,9 @@ nlohmann::ordered_json RunMetrics::toJson() const {
   json["device"] = device;
   json["precision"] = precision;
   json["threads"] = threads;
+  if (data) {
+    json["data"] = data->toJson();
+  }
   json["split"] = {{"kind", split.kind},
                    {"seed", split.seed},
                    {"hash", split.hash},
@@ -103,27 +190,30 @@ RunMetrics RunMetrics::fromJson(const nlohmann::ordered_json& json) {
   run.device = json.at("device");
   run.precision = json.value("precision", "fp32");
   run.threads = json.at("threads");
-  const auto& split = json.at("split");
-  run.split = {.kind = split.at("kind"),
-               .seed = split.at("seed"),
-               .hash = split.at("hash"),
-               .message_at_train = split.at("message_at_train"),
-               .message_at_test = split.at("message_at_test"),
-               .negatives = split.at("negatives"),
-               .negatives_per_positive = split.at("negatives_per_positive"),
-               .message = split.at("message_edges"),
-               .supervision = split.at("supervision_edges"),
-               .valid = split.at("valid_edges"),
-               .test = split.at("test_edges"),
-               .valid_negative = split.at("valid_negatives"),
-               .test_negative = split.at("test_negatives")};
-  const auto& audit = json.at("audit");
-  run.audit.checks = audit.at("checks").get<std::vector<std::string>>();
-  if (const std::size_t leaks = audit.at("leaks"); leaks > 0) {
-    run.audit.leaks.push_back({.what = "stored leaks", .count = leaks, .examples = {}});
-  }
+  run.recipe = textFrom(json, "recipe");
+  run.apply = textFrom(json, "apply");
+  run.split = splitFrom(json.at("split"));
+  run.audit = AuditReport::fromJson(json.at("audit"));
   run.valid = MetricSet::fromJson(json.at("valid"));
   run.test = MetricSet::fromJson(json.at("test"));
+  if (json.contains("data")) {
+    run.data = DatasetFacts::fromJson(json.at("data"));
+  }
+  if (json.contains("learning")) {
+    run.learning = learningFrom(json.at("learning"));
+  }
+  if (json.contains("views")) {
+    run.views = useFrom(json.at("views"));
+  }
+  if (json.contains("by_view")) {
+    run.by_view = viewsFrom(json.at("by_view"));
+  }
+  run.chosen = pairsFrom(json, "chosen");
+  run.time = pairsFrom(json, "time");
+  if (json.contains("memory")) {
+    run.peak_bytes = json.at("memory").value("peak_bytes", std::uint64_t{0});
+    run.peak_device_bytes = json.at("memory").value("peak_device_bytes", std::uint64_t{0});
+  }
   return run;
 }
 

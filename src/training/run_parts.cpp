@@ -37,6 +37,7 @@ RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split, const Run
   RunMetrics run;
   run.dataset = dataset.name;
   run.data_hash = dataset.hash;
+  run.data = factsOf(dataset);
   run.model = options.model;
   run.recipe = options.recipe;
   run.seed = static_cast<std::uint64_t>(options.seed);

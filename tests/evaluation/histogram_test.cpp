@@ -60,6 +60,19 @@ TEST(Calibration, ComparesProbabilityWithFrequency) {
   EXPECT_DOUBLE_EQ(result.largest_error, 0.9 - 2.0 / 3.0);
 }
 
+TEST(Calibration, WeighsClassesAlikeWhenAsked) {
+  // One edge against four non-edges: the edge counts 5/2, each non-edge 5/8.
+  const auto result = calibration(Scores{0.9}, Scores{0.9, 0.9, 0.9, 0.1}, 2, ClassWeight::kAlike);
+  EXPECT_EQ(result.bins[1].count, 4U);
+  EXPECT_DOUBLE_EQ(result.bins[1].mean_probability, 0.9);
+  EXPECT_DOUBLE_EQ(result.bins[1].positive_share, 2.5 / (2.5 + 3 * 0.625));
+  EXPECT_DOUBLE_EQ(result.bins[0].positive_share, 0.0);
+  EXPECT_NEAR(result.expected_error, (4.375 * (0.9 - 2.5 / 4.375) + 0.625 * 0.1) / 5, 1e-15);
+  // Nothing to balance.
+  EXPECT_DOUBLE_EQ(calibration(Scores{0.9, 0.8}, Scores{}, 2, ClassWeight::kAlike).expected_error,
+                   calibration(Scores{0.9, 0.8}, Scores{}, 2).expected_error);
+}
+
 TEST(Calibration, RefusesScoresThatAreNoProbabilities) {
   expectFailure<DataError>([] { (void)calibration(Scores{0.5, 1.5}, Scores{}, 10); },
                            "positives[1] is 1.5");

@@ -30,6 +30,8 @@ struct AuditReport {
   // Sum of all leaks' counts.
   [[nodiscard]] std::size_t leakCount() const;
   [[nodiscard]] nlohmann::json toJson() const;
+  // Throws nlohmann's exceptions for JSON that is no report.
+  static AuditReport fromJson(const nlohmann::ordered_json& json);
 };
 
 // Messages that are really used at each stage; they need not be what the split intends, which is

@@ -36,14 +36,24 @@ struct CalibrationBin {
 
 struct Calibration {
   std::vector<CalibrationBin> bins;
-  // The mean over edges of |mean_probability - positive_share| of their bin.
+  // The mean over edges, by their weight, of |mean_probability - positive_share| of their bin.
   double expected_error = 0.0;
   // The same, for the worst bin that is not empty.
   double largest_error = 0.0;
 };
 
+// What an edge counts in means and shares.
+enum class ClassWeight {
+  // All edges the same.
+  kPerEdge,
+  // Positives and negatives half of all each, however many there are of them: for probabilities of
+  // a link where half of the pairs are links. With one class alone the same as kPerEdge.
+  kAlike,
+};
+
 // Scores must be probabilities. Throws ConfigError for no bins, DataError for one outside [0, 1] or
 // when both lists are empty.
-[[nodiscard]] Calibration calibration(ScoreSpan positives, ScoreSpan negatives, std::size_t bins);
+[[nodiscard]] Calibration calibration(ScoreSpan positives, ScoreSpan negatives, std::size_t bins,
+                                      ClassWeight weight = ClassWeight::kPerEdge);
 
 }  // namespace edgewise

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "edgewise/data/dataset.h"
+#include "edgewise/data/dataset_facts.h"
 #include "edgewise/evaluation/audit.h"
 #include "edgewise/evaluation/metric_set.h"
 
@@ -82,11 +83,14 @@ struct RunMetrics {
   // How products were rounded: "fp32", or "tf32" on a GPU.
   std::string precision = "fp32";
   int threads = 1;
+  // Missing in what earlier versions stored.
+  std::optional<DatasetFacts> data;
   SplitSummary split;
   AuditReport audit;
   MetricSet valid;
   MetricSet test;
-  // Of the test positives, then of the test negatives; not part of the JSON.
+  // Of the positives, then of the negatives; not part of the JSON.
+  std::vector<double> valid_scores;
   std::vector<double> test_scores;
   std::optional<LearningSummary> learning;
   std::optional<ViewMetrics> by_view;
@@ -103,8 +107,8 @@ struct RunMetrics {
   std::vector<std::pair<std::string, double>> chosen;
 
   [[nodiscard]] nlohmann::ordered_json toJson() const;
-  // What a finished run reported: names, split, audit and metrics (not times or examples). Throws
-  // nlohmann's exceptions or DataError for JSON that no run wrote.
+  // What a finished run reported; what earlier versions did not store stays as it is by default.
+  // Throws nlohmann's exceptions or DataError for JSON that no run wrote.
   static RunMetrics fromJson(const nlohmann::ordered_json& json);
   // Model and, where it has one, selector: "gae", "gae mean".
   [[nodiscard]] std::string label() const;
