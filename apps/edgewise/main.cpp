@@ -80,6 +80,7 @@ ExitCode run(int argc, char** argv, Session& session) {
   addExplainCommand(program, session);
   addCompareCommand(program, session);
   addExportCommand(program, session);
+  addReproduceCommand(program, session);
   addBenchCommand(program, session);
   addOptionsCommand(program, session);
   addCompletionCommand(program, session);
