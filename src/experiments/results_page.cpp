@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kOpen = "<!-- results: ";
 constexpr std::string_view kOpenEnd = " -->";
 constexpr std::string_view kClose = "<!-- /results -->";
-const std::vector<std::string> kBlocks = {"against-paper", "controls", "search", "mean"};
+const std::vector<std::string> kBlocks = {"against-paper", "controls", "search", "mean", "planted"};
 
 Cell cellOf(const std::string& dataset, const std::string& model, const std::string& selector,
             const std::string& recipe, const std::string& variant = "") {
@@ -210,6 +210,27 @@ std::string meanOfViews(const std::string& model, const ResultBook& book) {
   return gridMarkdown(grid);
 }
 
+std::string planted(const ResultBook& book) {
+  const std::vector<std::string> models = {"gae", "sage"};
+  Grid grid{.head = {"test AUC (%)", "gae", "sage", "effective views (gae, sage)"}};
+  for (const std::string selector :
+       {"fixed:1,1", "fixed:1,2", "fixed:2,2", "rs", "jk", "mean", "ps2", "oracle"}) {
+    std::vector<std::string> row = {selector == "ps2" ? "**ps2**" : selector};
+    std::vector<std::string> effective;
+    for (const std::string& model : models) {
+      const CellResult* result = book.find(cellOf("planted", model, selector, "best").name());
+      const auto value = result ? result->test("auc") : std::nullopt;
+      row.push_back(value ? percentText(*value) : "not run");
+      if (const auto views = result ? result->effective() : std::nullopt) {
+        effective.push_back(fmt::format("{:.2f}", *views));
+      }
+    }
+    row.push_back(joinText(effective, ", "));
+    grid.rows.push_back(std::move(row));
+  }
+  return gridMarkdown(grid);
+}
+
 std::string blockText(const std::vector<std::string>& words, const ResultBook& book,
                       const FilePlace& place) {
   const auto takes = [&](std::string_view name, std::size_t count) {
@@ -227,6 +248,9 @@ std::string blockText(const std::vector<std::string>& words, const ResultBook& b
     }
     if (takes("mean", 1)) {
       return meanOfViews(words[1], book);
+    }
+    if (takes("planted", 0)) {
+      return planted(book);
     }
   } catch (const ConfigError& error) {
     throw DataError(place, error.what(), error.hint());

@@ -9,6 +9,7 @@
 // controls RECIPE MODEL   what ps2 is compared with, on Planetoid, and what it gains
 // search MODEL            the paper's own search, its ways of application, and its leak
 // mean MODEL              recipe `best` with every view by itself, averaged
+// planted                 recipe `best` on the graph that is made so that views pay
 #pragma once
 
 #include <cstddef>
