@@ -14,6 +14,7 @@
 #include "edgewise/experiments/reproduction.h"
 #include "edgewise/experiments/results_page.h"
 #include "edgewise/ops/backend.h"
+#include "edgewise/training/run_options.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/text.h"
 
@@ -162,6 +163,7 @@ void store(const Session& session, const ReproduceArguments& arguments, const Re
 }
 
 void checkArguments(const ReproduceArguments& arguments) {
+  RunOptions().bind().check("run.device", arguments.device, "--device");
   if (arguments.name.empty()) {
     std::vector<std::string> names;
     for (const Experiment& experiment : experiments()) {

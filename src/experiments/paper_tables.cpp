@@ -40,10 +40,6 @@ std::optional<PaperNumber> paperNumberOf(const std::string& table, const Cell& c
                           .metric = metric});
 }
 
-std::string metricText(const std::string& dataset) {
-  return joinText(tableMetrics(dataset), " / ");
-}
-
 std::string seedsText(const CellStatus& status, const CellResult* result) {
   const std::size_t done = result == nullptr ? 0 : result->runs.size();
   if (done == 0 && !status.runnable()) {
@@ -66,12 +62,14 @@ class ComparisonRows {
   void addCell(const CellStatus& status) {
     const CellResult* result = book_.find(status.cell.name());
     const std::optional<double> effective = result ? result->effective() : std::nullopt;
-    const std::string ours = resultText(result, status.cell.dataset);
+    const std::vector<std::string> metrics =
+        tableMetrics(status.cell.dataset, plan_.experiment.name);
+    const std::string ours = resultText(result, metrics);
     const std::string paper = paperText(plan_.experiment.name, status.cell);
-    rows_.push_back(
-        {status.cell.dataset, status.cell.model, status.cell.recipe, status.cell.method(),
-         metricText(status.cell.dataset), paper.empty() ? "-" : paper, ours.empty() ? "-" : ours,
-         effective ? fmt::format("{:.1f}", *effective) : "", seedsText(status, result)});
+    rows_.push_back({status.cell.dataset, status.cell.model, status.cell.recipe,
+                     status.cell.method(), joinText(metrics, " / "), paper.empty() ? "-" : paper,
+                     ours.empty() ? "-" : ours, effective ? fmt::format("{:.1f}", *effective) : "",
+                     seedsText(status, result)});
   }
 
   // What choosing gains over not choosing.
@@ -122,6 +120,19 @@ std::vector<std::string> tableMetrics(const std::string& dataset) {
   return {"auc", "ap"};
 }
 
+std::vector<std::string> tableMetrics(const std::string& dataset, const std::string& table) {
+  std::vector<std::string> all = tableMetrics(dataset);
+  std::vector<std::string> reported;
+  for (const std::string& metric : all) {
+    if (std::ranges::any_of(paperNumbers(), [&](const PaperNumber& number) {
+          return number.table == table && number.dataset == dataset && number.metric == metric;
+        })) {
+      reported.push_back(metric);
+    }
+  }
+  return reported.empty() ? all : reported;
+}
+
 std::string percentText(const MeanStd& value) {
   return value.count > 1
              ? fmt::format("{:.2f} ± {:.2f}", kPercent * value.mean, kPercent * value.std)
@@ -138,9 +149,9 @@ std::string paperText(const std::string& table, const Cell& cell) {
   return joinText(parts, " / ");
 }
 
-std::string resultText(const CellResult* result, const std::string& dataset) {
+std::string resultText(const CellResult* result, std::span<const std::string> metrics) {
   std::vector<std::string> parts;
-  for (const std::string& metric : tableMetrics(dataset)) {
+  for (const std::string& metric : metrics) {
     if (const auto value = result ? result->test(metric) : std::nullopt) {
       parts.push_back(percentText(*value));
     }

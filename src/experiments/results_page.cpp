@@ -68,11 +68,11 @@ std::string againstPaper(const std::string& table, const ResultBook& book) {
     }
     best = simplified(best);
     const std::vector<const CellResult*> results = {book.find(cell.name()), book.find(best.name())};
+    const std::vector<std::string> metrics = tableMetrics(cell.dataset, table);
     std::vector<std::string> row = {cell.dataset, cell.model, cell.method(),
-                                    joinText(tableMetrics(cell.dataset), " / "),
-                                    paperText(table, cell)};
+                                    joinText(metrics, " / "), paperText(table, cell)};
     for (const CellResult* result : results) {
-      row.push_back(result ? resultText(result, cell.dataset) : emptyText(book, cell.dataset));
+      row.push_back(result ? resultText(result, metrics) : emptyText(book, cell.dataset));
     }
     row.push_back(seedsText(results));
     grid.rows.push_back(std::move(row));
@@ -99,8 +99,10 @@ class PlanetoidGrid {
 
   void addResults(const std::string& label, const Cell& like) {
     addRow(label, [&](const std::string& dataset) {
-      const CellResult* result = find(dataset, like);
-      return result ? resultText(result, dataset) + ofSeeds(*result) : std::string("-");
+      if (const CellResult* result = find(dataset, like)) {
+        return resultText(result, tableMetrics(dataset)) + ofSeeds(*result);
+      }
+      return std::string(isVanilla(dataset, like) ? "as none" : "-");
     });
   }
 
@@ -126,6 +128,12 @@ class PlanetoidGrid {
   [[nodiscard]] std::string markdown() const { return gridMarkdown(grid_); }
 
  private:
+  // The view that the model looks at without a selector.
+  static bool isVanilla(const std::string& dataset, Cell like) {
+    like.dataset = dataset;
+    return like.selector == fmt::format("fixed:{0},{0}", resolveCell(like).network.encoder.layers);
+  }
+
   // Told where it is not the usual number.
   static std::string ofSeeds(const CellResult& result) {
     constexpr std::size_t kUsual = 10;

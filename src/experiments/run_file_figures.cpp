@@ -114,16 +114,23 @@ class Observation {
     std::vector<double> shares(views_.size(), 0);
     double count = 0;
     for (const auto& [link, probability] : views_.front().links) {
-      std::size_t best = 0;
+      // (i, j) and (j, i) agree where pairs have no order, and share the link then.
+      std::vector<std::size_t> best;
       double highest = -1;
       for (std::size_t i = 0; i < views_.size(); ++i) {
         const auto found = views_[i].links.find(link);
-        if (found != views_[i].links.end() && found->second > highest) {
-          highest = found->second;
-          best = i;
+        if (found == views_[i].links.end() || found->second < highest) {
+          continue;
         }
+        if (found->second > highest) {
+          best.clear();
+          highest = found->second;
+        }
+        best.push_back(i);
       }
-      shares[best] += 1;
+      for (const std::size_t view : best) {
+        shares[view] += 1 / static_cast<double>(best.size());
+      }
       count += 1;
     }
     for (double& share : shares) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "edgewise/report/figure.h"
 #include "edgewise/report/svg_canvas.h"
@@ -11,6 +12,7 @@
 namespace edgewise {
 namespace {
 
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr detail::PanelSize kPanel = {.width = 400, .height = 300};
 constexpr double kLeft = 64;
 constexpr double kRight = 14;
@@ -67,10 +69,10 @@ void drawUpright(SvgCanvas& canvas, const Frame& frame, std::string_view label) 
 
 void drawCurvePanel(SvgCanvas& canvas, const CurvePanel& panel, SvgPoint corner) {
   std::vector<std::string> names;
-  double x_low = INFINITY;
-  double x_high = -INFINITY;
-  double y_low = INFINITY;
-  double y_high = -INFINITY;
+  double x_low = kInfinite;
+  double x_high = -kInfinite;
+  double y_low = kInfinite;
+  double y_high = -kInfinite;
   for (const CurvePanel::Curve& curve : panel.curves) {
     names.push_back(curve.name);
     for (const auto& [x, y] : curve.points) {
@@ -106,8 +108,8 @@ void drawCurvePanel(SvgCanvas& canvas, const CurvePanel& panel, SvgPoint corner)
 
 // Bars stand on 0 unless that hides all difference.
 detail::Axis barAxis(const BarPanel& panel) {
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = kInfinite;
+  double high = -kInfinite;
   for (const BarPanel::Bar& bar : panel.bars) {
     if (bar.there) {
       low = std::min(low, bar.value - bar.error);

@@ -19,8 +19,9 @@ double PanelLayout::height() const {
 }
 
 SvgPoint PanelLayout::cornerOf(std::size_t panel) const {
+  const std::size_t line = panel / across_;
   return {static_cast<double>(panel % across_) * size_.width,
-          kTitleHeight + static_cast<double>(panel / across_) * size_.height};
+          kTitleHeight + static_cast<double>(line) * size_.height};
 }
 
 Axis roundAxis(double low, double high) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "edgewise/report/figure.h"
 #include "edgewise/report/svg_canvas.h"
@@ -11,6 +12,7 @@
 namespace edgewise {
 namespace {
 
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kCellWidth = 54;
 constexpr double kCellHeight = 34;
 constexpr double kLetter = 6.6;
@@ -41,8 +43,8 @@ std::pair<double, double> rangeOf(const HeatPanel& panel) {
   if (panel.low < panel.high) {
     return {panel.low, panel.high};
   }
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = kInfinite;
+  double high = -kInfinite;
   for (const double value : panel.values) {
     if (std::isfinite(value)) {
       low = std::min(low, value);

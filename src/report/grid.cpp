@@ -5,9 +5,8 @@
 namespace edgewise {
 namespace {
 
-const std::string& cellAt(const std::vector<std::string>& row, std::size_t column) {
-  static const std::string kEmpty;
-  return column < row.size() ? row[column] : kEmpty;
+std::string_view cellAt(const std::vector<std::string>& row, std::size_t column) {
+  return column < row.size() ? std::string_view(row[column]) : std::string_view();
 }
 
 std::string markdownRow(const std::vector<std::string>& row, std::size_t columns) {
@@ -26,6 +25,7 @@ std::string markdownRow(const std::vector<std::string>& row, std::size_t columns
 
 TextTable gridText(const Grid& grid) {
   std::vector<TextTable::Column> columns;
+  columns.reserve(grid.head.size());
   for (const std::string& title : grid.head) {
     columns.push_back({title, columns.size() < grid.labels ? Align::kLeft : Align::kRight});
   }

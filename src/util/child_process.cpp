@@ -53,6 +53,7 @@ ChildProcess::ChildProcess(const ChildCommand& command) {
   std::vector<std::string> words = {"edgewise"};
   words.insert(words.end(), command.words.begin(), command.words.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) {
     pointers.push_back(word.data());
   }

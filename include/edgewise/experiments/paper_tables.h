@@ -15,13 +15,17 @@ namespace edgewise {
 
 // The metrics by which the paper reports on a dataset, the first one first.
 [[nodiscard]] std::vector<std::string> tableMetrics(const std::string& dataset);
+// Those of them that one of its tables has; all where it says nothing of the dataset.
+[[nodiscard]] std::vector<std::string> tableMetrics(const std::string& dataset,
+                                                    const std::string& table);
 
 // "92.25 ± 0.71" in percent; without ± for a single run.
 [[nodiscard]] std::string percentText(const MeanStd& value);
 // What the paper has for a cell, by metric with " / " between; empty where it has nothing.
 [[nodiscard]] std::string paperText(const std::string& table, const Cell& cell);
 // The same of a result; empty where there is none.
-[[nodiscard]] std::string resultText(const CellResult* result, const std::string& dataset);
+[[nodiscard]] std::string resultText(const CellResult* result,
+                                     std::span<const std::string> metrics);
 // "+1.88 (t 10.7)": the difference in the first metric, in points; empty without shared seeds.
 [[nodiscard]] std::string differenceText(const CellResult* first, const CellResult* second);
 
