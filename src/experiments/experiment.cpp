@@ -125,9 +125,10 @@ class Planner {
     if (!request_.controls) {
       return;
     }
-    for (const std::string view : {"fixed:1,1", "fixed:2,2"}) {
-      if (isNews(cell, view)) {
-        add(with(cell, view));
+    for (const std::int64_t hops : {1, 2}) {
+      Cell fixed = with(cell, fmt::format("fixed:{0},{0}", hops));
+      if (isNews(fixed, hops)) {
+        add(std::move(fixed));
       }
     }
     // A network on subgraphs looks at one view, so that there is nothing to mix.
@@ -136,12 +137,12 @@ class Planner {
     }
   }
 
-  // A fixed view that the vanilla model does not look at already.
-  static bool isNews(const Cell& cell, const std::string& view) {
-    const RunOptions options = resolveCell(with(cell, view));
+  // A view that the model has and does not look at anyway; recommenders read all layers.
+  static bool isNews(const Cell& fixed, std::int64_t hops) {
+    const RunOptions options = resolveCell(fixed);
     const std::int64_t deepest =
-        cell.model == "seal" ? options.subgraph.hops : options.network.encoder.layers;
-    return view != fmt::format("fixed:{0},{0}", deepest) || isRecommender(cell.model);
+        fixed.model == "seal" ? options.subgraph.hops : options.network.encoder.layers;
+    return hops < deepest || (hops == deepest && isRecommender(fixed.model));
   }
 
   void addFixedViews(const Cell& cell) {

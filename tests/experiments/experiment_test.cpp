@@ -77,7 +77,12 @@ TEST(Experiments, NameEveryRunOnce) {
     EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size())
         << experiment.name;
     for (const Cell& cell : plan.cells) {
-      EXPECT_NO_THROW((void)resolveCell(cell)) << cell.name();
+      RunOptions options;
+      EXPECT_NO_THROW(options = resolveCell(cell)) << cell.name();
+      if (cell.selector == "fixed:2,2") {
+        EXPECT_GE(cell.model == "seal" ? options.subgraph.hops : options.network.encoder.layers, 2)
+            << cell.name();
+      }
     }
   }
 }
