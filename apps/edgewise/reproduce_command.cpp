@@ -71,12 +71,11 @@ class ConsoleWatcher final : public ReproductionWatcher {
       : console_(console), bar_(console.progress(), "reproducing", total) {}
 
   void tick(const Moment& moment) override {
-    if (moment.done > shown_) {
-      bar_.advance(moment.done - shown_);
-      shown_ = moment.done;
-    }
-    bar_.remark(fmt::format("about {} left: {}", readableSeconds(moment.seconds_left),
+    bar_.remark(fmt::format("forecast {}; running {}", readableSeconds(moment.seconds_left),
                             joinText(moment.running, ", ")));
+    // Also when nothing has ended meanwhile: the bar is drawn anew.
+    bar_.advance(moment.done - shown_);
+    shown_ = moment.done;
   }
 
   void finished(const std::string& run, const SeedResult& result, double seconds,

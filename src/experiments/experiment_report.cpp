@@ -71,7 +71,9 @@ ExperimentReport makeReport(const ExperimentPlan& plan, std::span<const CellStat
       report.table = efficiencyGrid(plan, book);
       report.remarks.emplace_back(
           "Seconds an epoch of training the model with the chosen views, from the mean of the "
-          "steps that were timed; sized-NAME is a generated graph as large as NAME.");
+          "steps that were timed; SEAL's include cutting out subgraphs, which the paper's leave "
+          "out. "
+          "sized-NAME is a generated graph as large as NAME.");
       break;
     default: {
       detail::Figure figure = figureOf(plan, book, out);
