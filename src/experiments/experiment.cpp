@@ -206,7 +206,7 @@ class Planner {
 
 const std::vector<Experiment>& experiments() {
   using enum ExperimentKind;
-  static const std::vector<Experiment> kExperiments = {
+  static const std::vector<Experiment> known = {
       {"table:planetoid",
        "AUC and AP on citation graphs",
        kComparison,
@@ -264,7 +264,7 @@ const std::vector<Experiment>& experiments() {
        {"paper"},
        1},
   };
-  return kExperiments;
+  return known;
 }
 
 const Experiment& findExperiment(std::string_view name) {

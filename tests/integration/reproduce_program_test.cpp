@@ -135,7 +135,18 @@ TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   EXPECT_TRUE(readText(folder.path() / "one" / "model.safetensors") ==
               readText(broken / "planted-gae-ps2-paper" / "seed-1" / "model.safetensors"));
 
-  // More seeds add to what is there; figures share it.
+  // A damaged result is told, not counted; without it the run is finished once more.
+  const auto first = broken / "planted-gae-none-paper" / "seed-0";
+  std::filesystem::resize_file(first / "metrics.json", 100);
+  const Outcome damaged = runProgram(words("table:finetune", broken, {"--seeds", "2"}));
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_THAT(damaged.err, AllOf(HasSubstr("metrics.json"), HasSubstr("damaged")));
+  std::filesystem::remove(first / "metrics.json");
+  ASSERT_EQ(runProgram(words("table:finetune", broken, {"--seeds", "2"})).code, 0);
+  EXPECT_EQ(metricsOf(first)["test"],
+            metricsOf(whole / "planted-gae-none-paper" / "seed-0")["test"]);
+
+  // Figures share what is there.
   const Outcome more = runProgram(words("fig:optimization", broken, {"--seeds", "1", "--json"}));
   ASSERT_EQ(more.code, 0) << more.err;
   EXPECT_THAT(more.err, HasSubstr("1 runs to make"));
