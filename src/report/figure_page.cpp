@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "edgewise/report/figure.h"
+#include "edgewise/util/markup.h"
 
 namespace edgewise {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "edgewise/util/markup.h"
+
 namespace edgewise {
 namespace {
 
@@ -60,29 +62,6 @@ std::string gridHtml(const Grid& grid) {
     text += row_html(row, "td");
   }
   return text + "</tbody>\n</table>\n";
-}
-
-std::string escapeMarkup(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
 }
 
 }  // namespace edgewise

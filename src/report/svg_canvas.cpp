@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "edgewise/report/grid.h"
+#include "edgewise/util/markup.h"
 
 namespace edgewise {
 namespace {

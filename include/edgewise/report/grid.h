@@ -23,7 +23,4 @@ struct Grid {
 // A <table> element.
 [[nodiscard]] std::string gridHtml(const Grid& grid);
 
-// Text as it may stand in HTML and SVG, in attributes too.
-[[nodiscard]] std::string escapeMarkup(std::string_view text);
-
 }  // namespace edgewise
