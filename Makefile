@@ -19,7 +19,7 @@ space := $(subst ,, )
 layer_programs = $(if $(LAYERS),--target $(LAYERS:%=%_tests))
 layer_tests = $(if $(LAYERS),-L '^($(subst $(space),|,$(strip $(LAYERS))))$$')
 
-.PHONY: help build test test-long demo bench format lint asan tsan fuzz install clean \
+.PHONY: help build test test-long demo bench results format lint asan tsan fuzz install clean \
 	setup-build setup-test setup-bench setup-lint setup-sanitize
 
 help: ## this list
@@ -54,6 +54,9 @@ bench: setup-bench ## build and run the benchmarks
 	@$(CONFIGURE) bench $(EDGEWISE_CMAKE_ARGS)
 	@cmake --build --preset bench -j $(JOBS)
 	@tools/bench.sh build-bench
+
+results: build ## write the tables of docs/results.md anew from results/
+	@build/bin/edgewise reproduce --docs docs/results.md --store results
 
 format: setup-lint ## rewrite all sources in the house's format
 	@tools/lint.sh format

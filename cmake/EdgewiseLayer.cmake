@@ -1,6 +1,6 @@
 # The layers from the lowest to the highest. A layer may link, and include headers of, those before
 # it alone (tests/house checks the includes).
-set(EDGEWISE_LAYERS util graph sampling data ops nn views evaluation training serving report)
+set(EDGEWISE_LAYERS util graph sampling data ops nn views evaluation training serving report experiments)
 # Those that do without libtorch, as does everything that links them alone.
 set(EDGEWISE_TORCH_FREE_LAYERS util graph sampling data evaluation)
 # The layers of this build, in the same order: those with sources whose needs are met.

@@ -28,6 +28,7 @@ void addExplainCommand(CLI::App& program, Session& session);
 void addReportCommand(CLI::App& program, Session& session);
 void addCompareCommand(CLI::App& program, Session& session);
 void addExportCommand(CLI::App& program, Session& session);
+void addReproduceCommand(CLI::App& program, Session& session);
 // Print what is known of all commands; added last.
 void addCompletionCommand(CLI::App& program, Session& session);
 void addManCommand(CLI::App& program, Session& session);

@@ -81,6 +81,7 @@ ExitCode run(int argc, char** argv, Session& session) {
   addReportCommand(program, session);
   addCompareCommand(program, session);
   addExportCommand(program, session);
+  addReproduceCommand(program, session);
   addBenchCommand(program, session);
   addOptionsCommand(program, session);
   addCompletionCommand(program, session);

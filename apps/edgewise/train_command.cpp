@@ -16,10 +16,10 @@
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/run_folder.h"
+#include "edgewise/training/run_recipe.h"
 #include "edgewise/training/test_curves.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/process.h"
-#include "edgewise/util/recipe.h"
 #include "edgewise/util/text.h"
 #include "run_text.h"
 
@@ -82,25 +82,10 @@ void applyArguments(const TrainArguments& arguments, const Session& session,
   }
 }
 
-// Recipe first, then what was typed. A recipe's rules look at what was typed too.
 RunOptions resolveOptions(const TrainArguments& arguments, const Session& session,
                           const std::string& model) {
-  RunOptions options;
-  OptionSet set = options.bind();
-  RunOptions typed;
-  OptionSet typed_set = typed.bind();
-  applyArguments(arguments, session, model, typed_set);
-  const RecipeFacts facts = {{"dataset", typed.data.dataset},
-                             {"model", typed.model},
-                             {"selector", typed.network.selector.kind}};
-  // What some models need that others do not.
-  Recipe::named("default").apply(facts, set);
-  if (!arguments.recipe.empty()) {
-    Recipe::named(arguments.recipe).apply(facts, set);
-    set.set("run.recipe", arguments.recipe, "--recipe");
-  }
-  applyArguments(arguments, session, model, set);
-  return options;
+  return resolveRun(arguments.recipe,
+                    [&](OptionSet& set) { applyArguments(arguments, session, model, set); });
 }
 
 // One set of options a model.

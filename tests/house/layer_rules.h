@@ -21,7 +21,7 @@ struct LayerRule {
 };
 
 // From the lowest to the highest; the same order stands in cmake/EdgewiseLayer.cmake.
-inline constexpr std::array<LayerRule, 11> kLayers = {{{"util", false},
+inline constexpr std::array<LayerRule, 12> kLayers = {{{"util", false},
                                                        {"graph", false},
                                                        {"sampling", false},
                                                        {"data", false},
@@ -31,7 +31,8 @@ inline constexpr std::array<LayerRule, 11> kLayers = {{{"util", false},
                                                        {"evaluation", false},
                                                        {"training", true},
                                                        {"serving", true},
-                                                       {"report", true}}};
+                                                       {"report", true},
+                                                       {"experiments", true}}};
 
 // Checks the tree below `root` (its include/edgewise and src); one line a breach, "file:line:
 // what", in the order of the files' names.

@@ -1,0 +1,247 @@
+// `edgewise reproduce` through the program: killed at any moment it loses nothing and repeats
+// nothing, and its runs are those of `edgewise train`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "edgewise/util/rng.h"
+#include "support/program.h"
+
+namespace edgewise {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::metricsOf;
+using ::testing::Not;
+using testing::Outcome;
+using testing::ProgramRun;
+using testing::readText;
+using testing::runProgram;
+using testing::TempFolder;
+
+const std::vector<std::string> kSettings = {"--set",
+                                            "planted.nodes=300",
+                                            "training.epochs=30",
+                                            "training.batch_size=128",
+                                            "selector.epochs=10",
+                                            "training.patience=0",
+                                            "training.checkpoint_seconds=0"};
+
+std::vector<std::string> words(const std::string& name, const std::filesystem::path& out,
+                               const std::vector<std::string>& more = {}) {
+  std::vector<std::string> all = {"reproduce", name,  "--datasets", "planted",
+                                  "--models",  "gae", "--out",      out.string(),
+                                  "--jobs",    "2",   "--device",   "cpu"};
+  all.insert(all.end(), more.begin(), more.end());
+  all.insert(all.end(), kSettings.begin(), kSettings.end());
+  return all;
+}
+
+std::map<std::string, std::filesystem::file_time_type> finishedRuns(
+    const std::filesystem::path& out) {
+  std::map<std::string, std::filesystem::file_time_type> times;
+  if (std::filesystem::exists(out)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(out)) {
+      if (entry.path().filename() == "metrics.json") {
+        times[entry.path().string()] = entry.last_write_time();
+      }
+    }
+  }
+  return times;
+}
+
+// Whether the program ended by itself within so many seconds.
+bool endedWithin(const ProgramRun& run, double seconds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < until) {
+    if (!run.running()) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
+  const TempFolder folder;
+  const auto whole = folder.path() / "whole";
+  const Outcome undisturbed = runProgram(words("table:finetune", whole, {"--seeds", "2"}));
+  ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
+
+  const auto broken = folder.path() / "broken";
+  RngStream random(11, "kills");
+  std::map<std::string, std::filesystem::file_time_type> finished;
+  int kills = 0;
+  for (bool done = false; !done && kills < 8;) {
+    ProgramRun run(words("table:finetune", broken, {"--seeds", "2"}));
+    done = endedWithin(run, 0.5 + 1.5 * random.uniform());
+    if (!done) {
+      ::kill(run.child(), SIGKILL);
+      run.wait();
+      ++kills;
+    }
+    for (const auto& [path, time] : finishedRuns(broken)) {
+      // Finished once, never touched again.
+      EXPECT_EQ(finished.try_emplace(path, time).first->second, time) << path;
+    }
+  }
+  EXPECT_GT(kills, 0);
+  const Outcome last = runProgram(words("table:finetune", broken, {"--seeds", "2"}));
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(last.out.substr(0, last.out.find("written:")),
+            undisturbed.out.substr(0, undisturbed.out.find("written:")));
+  const auto runs = finishedRuns(broken);
+  EXPECT_EQ(runs.size(), 6U);
+  for (const auto& [path, time] : runs) {
+    if (finished.contains(path)) {
+      EXPECT_EQ(finished.at(path), time) << path;
+    }
+    const auto run = std::filesystem::relative(path, broken).parent_path();
+    EXPECT_EQ(metricsOf(broken / run)["test"], metricsOf(whole / run)["test"]);
+    EXPECT_EQ(metricsOf(broken / run)["valid"], metricsOf(whole / run)["valid"]);
+    EXPECT_TRUE(readText(broken / run / "model.safetensors") ==
+                readText(whole / run / "model.safetensors"))
+        << run;
+  }
+
+  // A run by itself is the same.
+  std::vector<std::string> single = {"train",
+                                     "--dataset",
+                                     "planted",
+                                     "--model",
+                                     "gae",
+                                     "--selector",
+                                     "ps2",
+                                     "--recipe",
+                                     "paper",
+                                     "--seed",
+                                     "1",
+                                     "--out",
+                                     (folder.path() / "one").string(),
+                                     "--threads",
+                                     "1",
+                                     "--device",
+                                     "cpu"};
+  single.insert(single.end(), kSettings.begin(), kSettings.end());
+  ASSERT_EQ(runProgram(single).code, 0);
+  EXPECT_EQ(metricsOf(folder.path() / "one")["test"],
+            metricsOf(broken / "planted-gae-ps2-paper" / "seed-1")["test"]);
+  EXPECT_TRUE(readText(folder.path() / "one" / "model.safetensors") ==
+              readText(broken / "planted-gae-ps2-paper" / "seed-1" / "model.safetensors"));
+
+  // A damaged result is told, not counted; without it the run is finished once more.
+  const auto first = broken / "planted-gae-none-paper" / "seed-0";
+  std::filesystem::resize_file(first / "metrics.json", 100);
+  const Outcome damaged = runProgram(words("table:finetune", broken, {"--seeds", "2"}));
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_THAT(damaged.err, AllOf(HasSubstr("metrics.json"), HasSubstr("damaged")));
+  std::filesystem::remove(first / "metrics.json");
+  ASSERT_EQ(runProgram(words("table:finetune", broken, {"--seeds", "2"})).code, 0);
+  EXPECT_EQ(metricsOf(first)["test"],
+            metricsOf(whole / "planted-gae-none-paper" / "seed-0")["test"]);
+
+  // Figures share what is there.
+  const Outcome more = runProgram(words("fig:optimization", broken, {"--seeds", "1", "--json"}));
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_THAT(more.err, HasSubstr("1 runs to make"));
+  EXPECT_EQ(nlohmann::json::parse(more.out)["cells"].size(), 2U);
+  EXPECT_THAT(readText(broken / "fig-optimization.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(readText(broken / "fig-optimization.html"), HasSubstr("<svg"));
+}
+
+TEST(ReproduceProgram, LeavesCheckpointsOnCtrlC) {
+  const TempFolder folder;
+  const auto out = folder.path() / "out";
+  auto long_words = words("fig:views", out, {"--recipe", "paper"});
+  long_words.insert(long_words.end(), {"training.epochs=100000", "selector.epochs=100000"});
+  ProgramRun run(long_words);
+  const auto seed = out / "planted-gae-ps2-paper" / "seed-0";
+  while (run.running() && !std::filesystem::exists(seed / "search.safetensors")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // Meanwhile nobody else works there.
+  const Outcome second = runProgram(long_words);
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, HasSubstr("in use"));
+  ::kill(run.child(), SIGINT);
+  const Outcome stopped = run.wait();
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on"));
+  EXPECT_TRUE(std::filesystem::exists(seed / "search.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(seed / "metrics.json"));
+}
+
+TEST(ReproduceProgram, DrawsTheFigures) {
+  const TempFolder folder;
+  const auto out = folder.path() / "out";
+  for (const std::string name : {"fig:views", "fig:observation", "fig:curves"}) {
+    const Outcome run = runProgram(words(name, out, {"--recipe", "paper", "--quiet"}));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("planted"));
+    EXPECT_EQ(run.err, "");
+    const std::string file = "fig-" + name.substr(4);
+    EXPECT_THAT(readText(out / (file + ".svg")),
+                AllOf(HasSubstr("planted"), Not(HasSubstr("nothing to show"))));
+    EXPECT_THAT(readText(out / (file + ".html")), HasSubstr("<table>"));
+  }
+}
+
+TEST(ReproduceProgram, ShowsCellsAndTimeWithoutRunningThem) {
+  const TempFolder folder;
+  const Outcome run = runProgram(
+      words("table:planetoid", folder.path() / "out", {"--dry-run", "--json", "--seeds", "3"}));
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["cells"].size(), 6U);
+  EXPECT_EQ(json["cells"][0]["wanted"], 3);
+  EXPECT_GT(json["seconds_left"], 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
+TEST(ReproduceProgram, MarksWhatCannotBeRunAndSaysWhy) {
+  const TempFolder folder;
+  const Outcome absent = runProgram(
+      {"reproduce", "table:rec", "--datasets", "amazon-book", "--data", folder.path().string(),
+       "--out", (folder.path() / "out").string(), "--store", (folder.path() / "stored").string()});
+  EXPECT_EQ(absent.code, 0) << absent.err;
+  EXPECT_THAT(absent.out, AllOf(HasSubstr("no data"), HasSubstr("78.66"),
+                                HasSubstr("edgewise datasets amazon-book")));
+  EXPECT_THAT(readText(folder.path() / "stored" / "amazon-book.jsonl"), HasSubstr("absent"));
+
+  auto failing = words("fig:views", folder.path() / "failing", {"--recipe", "paper"});
+  failing.insert(failing.end(), {"split.valid=0.001"});
+  const Outcome failed = runProgram(failing);
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("failed"));
+}
+
+TEST(ReproduceProgram, StoresResultsAndSuggestsNames) {
+  const TempFolder folder;
+  const Outcome set = runProgram(words("fig:views", folder.path() / "out", {"--store", "x"}));
+  EXPECT_EQ(set.code, 2);
+  EXPECT_THAT(set.err, HasSubstr("--store"));
+  const Outcome wrong = runProgram({"reproduce", "fig:view"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'fig:views'?"));
+  const Outcome none = runProgram({"reproduce"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("table:efficiency"));
+  const auto page = folder.write("page.md", "<!-- results: planted -->\n<!-- /results -->\n");
+  const std::vector<std::string> docs = {"reproduce", "--docs", page.string(), "--store",
+                                         folder.path().string()};
+  auto check = docs;
+  check.emplace_back("--check");
+  EXPECT_EQ(runProgram(check).code, 3);
+  EXPECT_EQ(runProgram(docs).code, 0);
+  EXPECT_EQ(runProgram(check).code, 0);
+  EXPECT_THAT(readText(page), HasSubstr("| oracle | not run | not run |"));
+}
+
+}  // namespace
+}  // namespace edgewise
