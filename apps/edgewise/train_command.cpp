@@ -21,6 +21,7 @@
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
+#include "run_remarks.h"
 #include "run_text.h"
 
 namespace edgewise::app {
@@ -162,27 +163,6 @@ std::vector<Job> unfinishedJobs(const std::filesystem::path& folder,
   return jobs;
 }
 
-// A selector that gives nearly every pair the same view has not chosen.
-void warnOfCollapse(const Console& console, const RunMetrics& run) {
-  constexpr double kCollapsed = 1.2;
-  if (run.selector == "ps2" && run.views && run.views->effective < kCollapsed) {
-    console.warn(
-        fmt::format("the search collapsed: {:.2f} views in use for the test links; the "
-                    "result is that of a fixed view",
-                    run.views->effective));
-  }
-}
-
-void noteRankedUsers(const Console& console, const RunMetrics& run) {
-  for (const auto& [name, count] : run.chosen) {
-    if (name == "full_ranking_users") {
-      console.note(fmt::format(
-          "the full ranking took {} users at random; evaluation.full_users=0 takes them all",
-          groupedCount(static_cast<std::size_t>(count))));
-    }
-  }
-}
-
 // Said before the work begins: such a run is a demonstration, not a result.
 void warnOfLeakyMessages(const Console& console, std::span<const Job> jobs) {
   const bool leaky = std::ranges::any_of(
@@ -191,13 +171,6 @@ void warnOfLeakyMessages(const Console& console, std::span<const Job> jobs) {
     console.warn(
         "split.message_at_train=train+valid lets validation edges carry messages while they are "
         "learned from and validated: validation will look better than it is");
-  }
-}
-
-void warnOfLeaks(const Console& console, const RunMetrics& run) {
-  for (const Leak& leak : run.audit.leaks) {
-    console.warn(fmt::format("leak: {} {} (for example {})", groupedCount(leak.count), leak.what,
-                             joinText(leak.examples, "; ")));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "edgewise/data/sized_graph.h"
 #include "edgewise/experiments/paper_numbers.h"
 #include "edgewise/nn/encoder.h"
+#include "edgewise/report/mean_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise {
@@ -134,9 +135,10 @@ std::vector<std::string> tableMetrics(const std::string& dataset, const std::str
 }
 
 std::string percentText(const MeanStd& value) {
-  return value.count > 1
-             ? fmt::format("{:.2f} ± {:.2f}", kPercent * value.mean, kPercent * value.std)
-             : fmt::format("{:.2f}", kPercent * value.mean);
+  MeanStd percent = value;
+  percent.mean *= kPercent;
+  percent.std *= kPercent;
+  return meanText(percent, 2);
 }
 
 std::string paperText(const std::string& table, const Cell& cell) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "edgewise/data/catalogue.h"
 #include "edgewise/data/sized_graph.h"
@@ -13,15 +12,11 @@
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/file.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise {
 namespace {
-
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 // "training.epochs is 3 there and 100 now" for the first option that differs; empty for none.
 std::string firstDifference(const nlohmann::json& stored, const nlohmann::json& wanted) {

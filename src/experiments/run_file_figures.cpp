@@ -228,7 +228,7 @@ Figure observationFigure(const ExperimentPlan& plan, const ResultBook& book,
     if (const CellResult* result = book.find(cell.name())) {
       const auto seed = static_cast<std::int64_t>(result->runs.front().seed);
       const auto file = runFolderOf(cell, seed, out) / "test_scores.csv";
-      if (std::filesystem::exists(file)) {
+      if (isThere(file)) {
         views.push_back(
             {cell.selector.substr(std::string_view("fixed:").size()), result, testLinks(file)});
       }

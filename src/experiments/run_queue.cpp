@@ -24,11 +24,6 @@ struct QueuedRun {
   std::string label;
 };
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 std::vector<QueuedRun> unfinishedRuns(std::span<const CellStatus> cells,
                                       const std::filesystem::path& out) {
   std::vector<QueuedRun> runs;

@@ -256,21 +256,22 @@ at::Tensor DevicePlan::applyAt(const at::Tensor& x, const at::Tensor& nodes) con
   return rowSums(x, {.order = order});
 }
 
+DevicePlan::HalfMessages::HalfMessages(std::int64_t nodes, std::int64_t width,
+                                       const at::TensorOptions& floats)
+    : numbers(at::empty({nodes, width}, floats.dtype(at::kHalf).requires_grad(false))),
+      down(at::empty({nodes}, floats.requires_grad(false))) {}
+
 at::Tensor DevicePlan::applyToEnds(const at::Tensor& rows,
                                    const std::shared_ptr<const PairIndex>& pairs) const {
   if (prefersDense(rows.scalar_type()) || !prefersHalf(rows.scalar_type(), rows.size(1))) {
     return apply(sumByNode(rows, pairs), {}, {});
   }
   requireKernels();
-  const auto nodes = static_cast<std::int64_t>(pairs->nodeCount());
-  const auto options = rows.options().requires_grad(false);
-  const HalfMessages sent{.numbers = at::empty({nodes, rows.size(1)}, options.dtype(at::kHalf)),
-                          .down = at::empty({nodes}, options),
-                          .few = true};
+  HalfMessages sent(static_cast<std::int64_t>(pairs->nodeCount()), rows.size(1), rows.options());
+  sent.few = true;
   if constexpr (kDeviceKernels) {
     cuda::endsToMessages(streamOf(rows), devicePairs(*pairs, rows.device()), rows.data_ptr<float>(),
-                         sizeOf(rows, 1), scales<float>(rows.device()).column,
-                         static_cast<std::uint16_t*>(sent.numbers.data_ptr()),
+                         sizeOf(rows, 1), scales<float>(rows.device()).column, sent.bits(),
                          sent.down.data_ptr<float>());
   }
   return halfSums(sent, {.order = graph_->rowOrder(rows.device())});
@@ -279,14 +280,10 @@ at::Tensor DevicePlan::applyToEnds(const at::Tensor& rows,
 at::Tensor DevicePlan::rowSums(const at::Tensor& x, const RowSums& told) const {
   requireKernels();
   if (prefersHalf(x.scalar_type(), x.size(1))) {
-    const auto options = x.options().requires_grad(false);
-    const HalfMessages sent{.numbers = at::empty(x.sizes(), options.dtype(at::kHalf)),
-                            .down = at::empty({x.size(0)}, options)};
+    const HalfMessages sent(x.size(0), x.size(1), x.options());
     if constexpr (kDeviceKernels) {
       cuda::toMessages(streamOf(x), x.data_ptr<float>(), sizeOf(x, 0), sizeOf(x, 1),
-                       scales<float>(x.device()).column,
-                       static_cast<std::uint16_t*>(sent.numbers.data_ptr()),
-                       sent.down.data_ptr<float>());
+                       scales<float>(x.device()).column, sent.bits(), sent.down.data_ptr<float>());
     }
     return halfSums(sent, told);
   }
@@ -310,9 +307,8 @@ at::Tensor DevicePlan::halfSums(const HalfMessages& sent, const RowSums& told) c
   const at::Tensor scratch = scratchFor(told.order, out);
   if constexpr (kDeviceKernels) {
     cuda::aggregateMessages(streamOf(out), rows(device), told.order, scales<float>(device),
-                            static_cast<const std::uint16_t*>(sent.numbers.data_ptr()),
-                            sizeOf(sent.numbers, 1), sent.down.data_ptr<float>(), sent.few,
-                            {dataOf<float>(told.plus), dataOf<float>(told.bias)},
+                            sent.bits(), sizeOf(sent.numbers, 1), sent.down.data_ptr<float>(),
+                            sent.few, {dataOf<float>(told.plus), dataOf<float>(told.bias)},
                             out.data_ptr<float>(), scratch.data_ptr<float>());
   }
   return out;

@@ -75,11 +75,16 @@ class DevicePlan {
     at::Tensor bias = {};
   };
   [[nodiscard]] at::Tensor rowSums(const at::Tensor& x, const RowSums& told) const;
-  // Messages [nodes, width] of 16 bits; `few`: with scale 0 of the nodes that send none.
+  // Memory for messages [nodes, width] of 16 bits; `few`: with scale 0 of the nodes that send none.
   struct HalfMessages {
     at::Tensor numbers;
     at::Tensor down;
     bool few = false;
+
+    HalfMessages(std::int64_t nodes, std::int64_t width, const at::TensorOptions& floats);
+    [[nodiscard]] std::uint16_t* bits() const {
+      return static_cast<std::uint16_t*>(numbers.data_ptr());
+    }
   };
   [[nodiscard]] at::Tensor halfSums(const HalfMessages& sent, const RowSums& told) const;
 

@@ -9,7 +9,18 @@
 namespace edgewise {
 namespace {
 
-// 1, 2 or 5 times a power of ten, not below `least`.
+std::string tickLabel(double value, double step) {
+  constexpr double kLarge = 1e6;
+  constexpr double kSmall = 1e-5;
+  const double size = std::abs(value);
+  if (size >= kLarge || step < kSmall) {
+    return fmt::format("{:.3g}", value);
+  }
+  return fmt::format("{:.{}f}", value == 0 ? 0.0 : value, decimalsOf(step));
+}
+
+}  // namespace
+
 double roundStep(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -21,18 +32,9 @@ double roundStep(double least) {
   return 10 * power;
 }
 
-std::string tickLabel(double value, double step) {
-  constexpr double kLarge = 1e6;
-  constexpr double kSmall = 1e-5;
-  const double size = std::abs(value);
-  if (size >= kLarge || step < kSmall) {
-    return fmt::format("{:.3g}", value);
-  }
-  const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
-  return fmt::format("{:.{}f}", value == 0 ? 0.0 : value, decimals);
+int decimalsOf(double step) {
+  return std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
 }
-
-}  // namespace
 
 AxisRange rangeOf(const ChartAxis& axis, std::span<const double> values) {
   AxisRange range{std::numeric_limits<double>::infinity(),

@@ -22,6 +22,11 @@ struct AxisTick {
   std::string label;
 };
 
+// 1, 2 or 5 times a power of ten, not below `least`; and the decimals that tell its multiples
+// apart.
+[[nodiscard]] double roundStep(double least);
+[[nodiscard]] int decimalsOf(double step);
+
 // Round values within the range, about `count` of them, with as many decimals as tell them apart.
 [[nodiscard]] std::vector<AxisTick> ticksOf(AxisRange range, int count);
 

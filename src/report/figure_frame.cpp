@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/chart_axis.h"
+
 namespace edgewise::detail {
 
 PanelLayout::PanelLayout(std::size_t count, std::size_t across, PanelSize size)
@@ -31,17 +33,9 @@ Axis roundAxis(double low, double high) {
     high += margin;
   }
   constexpr double kTicks = 4;
-  const double raw = (high - low) / kTicks;
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (raw <= factor * power) {
-      step = factor * power;
-      break;
-    }
-  }
+  const double step = roundStep((high - low) / kTicks);
   Axis axis{.low = std::floor(low / step) * step, .high = std::ceil(high / step) * step};
-  axis.digits = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  axis.digits = decimalsOf(step);
   const auto count = static_cast<int>(std::lround((axis.high - axis.low) / step));
   for (int i = 0; i <= count; ++i) {
     axis.ticks.push_back(axis.low + i * step);

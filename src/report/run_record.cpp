@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kValidPrefix = "valid_";
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 // curves.csv, a row an epoch.
 class CurvesReader {
  public:

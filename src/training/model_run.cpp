@@ -15,6 +15,7 @@
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/file.h"
 #include "edgewise/util/hash.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
@@ -216,8 +217,7 @@ class ModelRun {
   }
 
   void continueFrom(const char* file, TrainingState& state) {
-    std::error_code ignored;
-    if (std::filesystem::exists(folder_ / file, ignored)) {
+    if (isThere(folder_ / file)) {
       loadState(folder_ / file, state, name_);
     }
   }

@@ -47,11 +47,6 @@ bool isDirectory(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 std::vector<std::filesystem::path> entriesOf(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code failure;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <vector>
 
 #include "edgewise/training/pair_model.h"
 #include "edgewise/training/tensor_file.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/file.h"
 #include "edgewise/util/version.h"
 #include "training/view_use.h"
 
@@ -92,8 +92,7 @@ void requireOrigin(const TensorFile& file, const ModelOrigin& origin,
 ModelWeights readWeights(const std::filesystem::path& folder, const ParameterLayout& layout,
                          const LinkModel* searched, const ModelOrigin& origin) {
   const std::filesystem::path path = folder / kModelFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!isThere(path)) {
     throw DataError(FilePlace{path}, "is missing: this run has no trained model",
                     "put it back, or train again");
   }

@@ -137,14 +137,18 @@ FileBytes readFile(const std::filesystem::path& path) {
   return bytes;
 }
 
-std::optional<std::filesystem::path> findPlainOrGz(const std::filesystem::path& path) {
+bool isThere(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) {
+  return std::filesystem::exists(path, ignored);
+}
+
+std::optional<std::filesystem::path> findPlainOrGz(const std::filesystem::path& path) {
+  if (isThere(path)) {
     return path;
   }
   std::filesystem::path packed = path;
   packed += ".gz";
-  if (std::filesystem::exists(packed, ignored)) {
+  if (isThere(packed)) {
     return packed;
   }
   return std::nullopt;

@@ -59,8 +59,7 @@ bool isPath(std::string_view name) {
 }
 
 Recipe readRecipeFile(std::string_view path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!isThere(path)) {
     const std::vector<std::string> names = recipeNames();
     const std::string_view what = isPath(path) ? "recipe file" : "recipe or file";
     throw ConfigError(fmt::format("no {} '{}'", what, path),

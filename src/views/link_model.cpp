@@ -96,18 +96,17 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
   }
 }
 
-bool LinkModel::scalesRows(const Noise& noise) const {
-  return unit_length_ == "always" || (unit_length_ == "training" && noise.active());
+LayerOutputs LinkModel::scaled(LayerOutputs layers, const Noise& noise) const {
+  if (unit_length_ == "always" || (unit_length_ == "training" && noise.active())) {
+    std::ranges::transform(layers, layers.begin(), unitRows);
+  }
+  return layers;
 }
 
 LayerOutputs LinkModel::encode(const Parameters& parameters,
                                const std::shared_ptr<const MessagePlan>& messages,
                                const Noise& noise) const {
-  LayerOutputs layers = encoder_->encode(parameters, messages, noise, decoder_->depth());
-  if (scalesRows(noise)) {
-    std::ranges::transform(layers, layers.begin(), unitRows);
-  }
-  return layers;
+  return scaled(encoder_->encode(parameters, messages, noise, decoder_->depth()), noise);
 }
 
 EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
@@ -117,11 +116,9 @@ EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
   if (!nearPairsPay(*pairs, encoder_->width(), parameters.flat().device())) {
     return {encode(parameters, messages, noise), pairs};
   }
-  LayerOutputs layers = encoder_->encodeEnds(parameters, messages, noise, decoder_->depth(), pairs);
-  if (scalesRows(noise)) {
-    std::ranges::transform(layers, layers.begin(), unitRows);
-  }
-  return {std::move(layers), pairs->apart()};
+  return {
+      scaled(encoder_->encodeEnds(parameters, messages, noise, decoder_->depth(), pairs), noise),
+      pairs->apart()};
 }
 
 at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,

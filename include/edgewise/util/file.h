@@ -39,6 +39,9 @@ class FileBytes {
 // damaged gzip stream is a DataError.
 [[nodiscard]] FileBytes readFile(const std::filesystem::path& path);
 
+// Whether there is such a file or folder; what cannot be looked at is not.
+[[nodiscard]] bool isThere(const std::filesystem::path& path);
+
 // `path` if it exists, else `path` + ".gz" if that exists, else nothing.
 [[nodiscard]] std::optional<std::filesystem::path> findPlainOrGz(const std::filesystem::path& path);
 

@@ -91,7 +91,8 @@ class LinkModel {
                                       PairBatch batch, const Noise& noise) const;
 
  private:
-  [[nodiscard]] bool scalesRows(const Noise& noise) const;
+  // Rows of length 1 where they are asked for.
+  [[nodiscard]] LayerOutputs scaled(LayerOutputs layers, const Noise& noise) const;
   // Each among all others; of encoded pairs the first so many.
   [[nodiscard]] at::Tensor lossOfPositives(const Parameters& parameters,
                                            const EncodedPairs& encoded,
