@@ -7,6 +7,7 @@
 
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/process.h"
+#include "training/weight_average.h"
 
 namespace edgewise {
 
@@ -22,16 +23,19 @@ bool EpochLoop::outOfSteps(const TrainingState& state) const {
   return options_.max_steps > 0 && state.steps >= options_.max_steps;
 }
 
-void EpochLoop::keepBest(TrainingState& state, double value, std::int64_t epoch) const {
-  if (state.best.defined() && value <= state.best_value) {
-    return;
-  }
+void EpochLoop::keep(TrainingState& state) const {
   state.best = state.parameters.flat().clone();
   if (state.selector) {
     state.selector->best = state.selector->parameters.flat().clone();
   }
-  state.best_value = value;
-  state.best_epoch = epoch;
+  state.best_epoch = state.epoch;
+}
+
+void EpochLoop::keepBest(TrainingState& state, double value) const {
+  if (!state.best.defined() || value > state.best_value) {
+    keep(state);
+    state.best_value = value;
+  }
 }
 
 void EpochLoop::run(TrainingState& state, std::string_view label, const SaveState& save,
@@ -72,6 +76,9 @@ void EpochLoop::trainEpoch(TrainingState& state, const SaveState& save, Progress
     }
     const Stopwatch watch;
     learner_.learn(state);
+    if (options_.average > 0) {
+      detail::averageIn(state, options_.average);
+    }
     ++state.batch;
     state.step_seconds += watch.seconds();
     state.seconds += watch.seconds();
@@ -100,8 +107,7 @@ CurvePoint EpochLoop::pointOf(const TrainingState& state, double loss, double no
 void EpochLoop::closeUnvalidated(TrainingState& state, double loss, double norm,
                                  ProgressTask& task) const {
   state.curve.push_back(pointOf(state, loss, norm));
-  state.best = state.parameters.flat().clone();
-  state.best_epoch = state.epoch;
+  keep(state);
   task.remark(fmt::format("loss {:.4f}", loss));
 }
 
@@ -111,11 +117,12 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   const auto count = static_cast<double>(std::max<std::int64_t>(1, state.batch));
   const double loss = state.loss_sum / count;
   const double norm = state.norm_sum / count;
-  const std::int64_t epoch = state.epoch++;
+  ++state.epoch;
   state.batch = 0;
   state.loss_sum = 0;
   state.norm_sum = 0;
   const bool last = state.epoch >= options_.epochs || outOfSteps(state);
+  const detail::AveragesInPlace averages(state);
   if (!learner_.validates()) {
     closeUnvalidated(state, loss, norm, task);
     state.finished = last;
@@ -127,8 +134,8 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   CurvePoint point = pointOf(state, loss, norm);
   point.valid = learner_.validated(state);
   const double value = point.valid.at(options_.select_by);
-  if (last || (epoch >= options_.keep_after && learner_.worthKeeping(epoch + 1))) {
-    keepBest(state, value, epoch + 1);
+  if (last || (state.epoch > options_.keep_after && learner_.worthKeeping(state.epoch))) {
+    keepBest(state, value);
   }
   state.seconds += watch.seconds();
   point.seconds = state.seconds;
@@ -136,7 +143,7 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   task.remark(fmt::format("loss {:.4f}, valid {} {:.4f} (best {:.4f})", loss, options_.select_by,
                           value, state.best.defined() ? state.best_value : value));
   const bool tired = options_.patience > 0 && state.best.defined() &&
-                     epoch + 1 - state.best_epoch >= options_.patience;
+                     state.epoch - state.best_epoch >= options_.patience;
   state.finished = last || tired;
 }
 

@@ -19,6 +19,9 @@ void TrainingOptions::bind(OptionSet& set) {
           "stop after this many epochs without a better validation; 0: never");
   set.add("training.keep_after", keep_after, {0, 1'000'000},
           "epochs before which none is kept, however well it validates");
+  set.add("training.average", average, {0.0, 0.99999},
+          "validate and keep a running average of the weights, in which a step's share shrinks by "
+          "this factor with every later one; 0: the weights themselves");
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
   set.add("training.negatives", negatives, {1, 100'000}, "negatives drawn for each positive");
   set.add(

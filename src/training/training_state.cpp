@@ -70,12 +70,31 @@ void readProgress(const nlohmann::ordered_json& json, TrainingState& state) {
   }
 }
 
+at::Tensor tensorIfThere(const TensorFile& file, const std::string& name, std::int64_t size) {
+  return file.has(name) ? file.tensor(name, {size}) : at::Tensor();
+}
+
+// A running average goes on where the parameters are.
+at::Tensor averageFrom(const TensorFile& file, const std::string& name,
+                       const Parameters& parameters) {
+  const at::Tensor stored = tensorIfThere(file, name, parameters.size());
+  return stored.defined() ? stored.to(parameters.flat().options()) : stored;
+}
+
+void addIfDefined(std::vector<NamedTensor>& tensors, const std::string& name,
+                  const at::Tensor& tensor) {
+  if (tensor.defined()) {
+    tensors.push_back({name, tensor});
+  }
+}
+
 void loadSelector(const TensorFile& file, std::int64_t steps, SelectorState& state) {
   const std::int64_t size = state.parameters.size();
   state.parameters.flat().copy_(file.tensor("selector.parameters", {size}));
   state.adam.restore(file.tensor("selector.adam.first", {size}),
                      file.tensor("selector.adam.second", {size}), steps);
-  state.best = file.has("selector.best") ? file.tensor("selector.best", {size}) : at::Tensor();
+  state.averaged = averageFrom(file, "selector.averaged", state.parameters);
+  state.best = tensorIfThere(file, "selector.best", size);
 }
 
 }  // namespace
@@ -85,16 +104,14 @@ void saveState(const std::filesystem::path& path, const TrainingState& state,
   std::vector<NamedTensor> tensors = {{"parameters", state.parameters.flat()},
                                       {"adam.first", state.adam.firstMoment()},
                                       {"adam.second", state.adam.secondMoment()}};
-  if (state.best.defined()) {
-    tensors.push_back({"best", state.best});
-  }
+  addIfDefined(tensors, "averaged", state.averaged);
+  addIfDefined(tensors, "best", state.best);
   if (state.selector) {
     tensors.push_back({"selector.parameters", state.selector->parameters.flat()});
     tensors.push_back({"selector.adam.first", state.selector->adam.firstMoment()});
     tensors.push_back({"selector.adam.second", state.selector->adam.secondMoment()});
-    if (state.selector->best.defined()) {
-      tensors.push_back({"selector.best", state.selector->best});
-    }
+    addIfDefined(tensors, "selector.averaged", state.selector->averaged);
+    addIfDefined(tensors, "selector.best", state.selector->best);
   }
   writeTensors(path, tensors, {{"run", run}, {"progress", progressJson(state).dump()}});
 }
@@ -115,7 +132,8 @@ void loadState(const std::filesystem::path& path, TrainingState& state, const st
     if (state.selector) {
       loadSelector(file, progress.at("selector_steps"), *state.selector);
     }
-    state.best = file.has("best") ? file.tensor("best", {size}) : at::Tensor();
+    state.averaged = averageFrom(file, "averaged", state.parameters);
+    state.best = tensorIfThere(file, "best", size);
   } catch (const nlohmann::json::exception& error) {
     throw DataError(FilePlace{path}, fmt::format("is damaged ({})", error.what()),
                     "start again with --overwrite");

@@ -349,11 +349,11 @@ TEST(DeviceTraining, ContinuesToTheSameBits) {
   EDGEWISE_NEEDS_DEVICE();
   const ImitatedDevice imitated;
   const testing::TempFolder folder;
-  const Problem problem(
-      {"Search",
-       "gae",
-       "ps2",
-       {"selector.apply=joint", "selector.holdout=rotate", "training.checkpoint_seconds=0"}});
+  const Problem problem({"Search",
+                         "gae",
+                         "ps2",
+                         {"selector.apply=joint", "selector.holdout=rotate",
+                          "training.checkpoint_seconds=0", "training.average=0.9"}});
   const LinkModel model = makeModel(problem.dataset, problem.options);
   const auto trainer = [&] {
     return std::make_unique<SearchTrainer>(
@@ -378,6 +378,7 @@ TEST(DeviceTraining, ContinuesToTheSameBits) {
   second->run(again, [](const TrainingState&) {});
   EXPECT_TRUE(
       testing::sameBits(again.parameters.flat().to(at::kCPU), once.parameters.flat().to(at::kCPU)));
+  EXPECT_TRUE(testing::sameBits(again.best.to(at::kCPU), once.best.to(at::kCPU)));
   // Another state with the same trainer: what was recorded for the first must not move it.
   TrainingState other = second->start();
   second->run(other, [](const TrainingState&) {});

@@ -232,8 +232,44 @@ TEST(LinkTrainer, KeepsNoEpochBeforeItIsToldTo) {
   EXPECT_EQ(state.curve.size(), static_cast<std::size_t>(state.epoch));
 }
 
-TEST(LinkTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
+TEST(LinkTrainer, KeepsTheRunningAverageOfItsWeights) {
   Bench bench;
+  bench.options.training.epochs = 1;
+  bench.options.training.max_steps = 4;
+  bench.options.training.checkpoint_seconds = 1e-9;  // after every step
+  LinkTrainer plain = bench.trainer();
+  std::vector<at::Tensor> weights;
+  TrainingState raw = plain.start();
+  plain.run(raw, [&](const TrainingState& state) {
+    if (weights.size() < static_cast<std::size_t>(state.steps)) {
+      weights.push_back(state.parameters.flat().clone());
+    }
+  });
+  ASSERT_EQ(weights.size(), 4U);
+  bench.options.training.average = 0.3;
+  LinkTrainer averaging = bench.trainer();
+  TrainingState state = averaging.start();
+  averaging.run(state, ignoreState);
+  // The past's share after n steps is (1 + n) / (10 + n) until that is more than 0.3.
+  at::Tensor expected = weights[0];
+  const std::vector<double> past = {0.25, 0.3, 0.3};
+  for (std::size_t i = 1; i < weights.size(); ++i) {
+    expected = past[i - 1] * expected + (1 - past[i - 1]) * weights[i];
+  }
+  EXPECT_LT((state.best - expected).abs().max().item<double>(), 1e-6);
+  EXPECT_GT((state.best - weights.back()).abs().max().item<double>(), 1e-4);
+  EXPECT_TRUE(sameBits(state.parameters.flat(), weights.back())) << "steps go on from the weights";
+  Parameters kept = raw.parameters.clone();
+  kept.flat().copy_(state.best);
+  EXPECT_EQ(state.curve.back().valid, averaging.validate(kept));
+}
+
+class ContinuedRun : public ::testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(LinkTrainer, ContinuedRun, ::testing::Values(0.0, 0.9));
+
+TEST_P(ContinuedRun, EndsInTheSameBitsFromEveryCheckpoint) {
+  Bench bench;
+  bench.options.training.average = GetParam();
   bench.options.training.checkpoint_seconds = 1e-9;  // after every step
   LinkTrainer trainer = bench.trainer();
   testing::TempFolder folder;

@@ -88,6 +88,7 @@ TEST(SearchTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
   TrainingEdges training = with.split.training;
   training.valid = halves.selection;
   with.options.training.checkpoint_seconds = 1e-9;
+  with.options.training.average = 0.9;
   const auto trainer = [&] { return with.trainer(model, training, halves.upper); };
   testing::TempFolder folder;
   std::vector<std::filesystem::path> files;
@@ -106,6 +107,7 @@ TEST(SearchTrainer, ContinuesToTheSameBitsFromEveryCheckpoint) {
     EXPECT_TRUE(at::equal(state.parameters.flat(), whole.parameters.flat())) << i;
     EXPECT_TRUE(at::equal(state.selector->parameters.flat(), whole.selector->parameters.flat()))
         << i;
+    EXPECT_TRUE(at::equal(state.selector->best, whole.selector->best)) << i;
   }
 }
 

@@ -63,7 +63,8 @@ class EpochLoop {
   void closeEpoch(TrainingState& state, ProgressTask& task) const;
   [[nodiscard]] CurvePoint pointOf(const TrainingState& state, double loss, double norm) const;
   void closeUnvalidated(TrainingState& state, double loss, double norm, ProgressTask& task) const;
-  void keepBest(TrainingState& state, double value, std::int64_t epoch) const;
+  void keep(TrainingState& state) const;
+  void keepBest(TrainingState& state, double value) const;
 
   Learner& learner_;
   BatchStream& batches_;

@@ -17,6 +17,7 @@ struct TrainingOptions {
   double clip = 1;
   std::int64_t patience = 20;
   std::int64_t keep_after = 0;
+  double average = 0;
   std::int64_t evaluate_every = 1;
   std::int64_t negatives = 1;
   std::string negatives_of = "auto";

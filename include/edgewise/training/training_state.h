@@ -29,6 +29,8 @@ struct CurvePoint {
 struct SelectorState {
   Parameters parameters;
   Adam adam;
+  // A running average of the parameters, where one is kept.
+  at::Tensor averaged = {};
   // Of the epoch that validated best.
   at::Tensor best = {};
 };
@@ -44,6 +46,8 @@ struct TrainingState {
   // Of the epoch so far.
   double loss_sum = 0;
   double norm_sum = 0;
+  // A running average of the parameters, [total], where one is kept.
+  at::Tensor averaged = {};
   // What validated best, [total]; undefined before the first validation.
   at::Tensor best = {};
   double best_value = 0;
