@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -80,11 +81,22 @@ std::string againstPaper(const std::string& table, const ResultBook& book) {
   return gridMarkdown(grid);
 }
 
-// Rows over the three citation graphs.
-class PlanetoidGrid {
+constexpr const char* kPlanetoid = "table:planetoid";
+
+// Rows of one model over the datasets of one of the paper's tables, those whose data is at hand.
+class DatasetGrid {
  public:
-  PlanetoidGrid(const ResultBook& book, std::string model) : book_(book), model_(std::move(model)) {
-    grid_.head = {model_ + ": test AUC / AP (%)"};
+  DatasetGrid(const ResultBook& book, const std::string& model,
+              const std::string& table = kPlanetoid)
+      : book_(book) {
+    const std::vector<std::string>& all = findExperiment(table).datasets;
+    std::ranges::copy_if(all, std::back_inserter(datasets_),
+                         [&](const std::string& dataset) { return !book.absent(dataset); });
+    if (datasets_.empty()) {
+      datasets_ = all;
+    }
+    grid_.head = {
+        fmt::format("{}: test {} (%)", model, joinText(tableMetrics(datasets_.front()), " / "))};
     grid_.head.insert(grid_.head.end(), datasets_.begin(), datasets_.end());
   }
 
@@ -95,6 +107,11 @@ class PlanetoidGrid {
       row.push_back(text(dataset));
     }
     grid_.rows.push_back(std::move(row));
+  }
+
+  [[nodiscard]] bool anyResult(const Cell& like) const {
+    return std::ranges::any_of(
+        datasets_, [&](const std::string& dataset) { return find(dataset, like) != nullptr; });
   }
 
   void addResults(const std::string& label, const Cell& like) {
@@ -124,7 +141,6 @@ class PlanetoidGrid {
     like.dataset = dataset;
     return book_.find(like.name());
   }
-  [[nodiscard]] const std::string& model() const { return model_; }
   [[nodiscard]] std::string markdown() const { return gridMarkdown(grid_); }
 
  private:
@@ -141,32 +157,36 @@ class PlanetoidGrid {
   }
 
   const ResultBook& book_;
-  std::string model_;
-  std::vector<std::string> datasets_ = findExperiment("table:planetoid").datasets;
+  std::vector<std::string> datasets_;
   Grid grid_;
 };
 
-std::string controls(const std::string& recipe, const std::string& model, const ResultBook& book) {
-  PlanetoidGrid grid(book, model);
+std::string controls(const std::string& recipe, const std::string& model, const std::string& table,
+                     const ResultBook& book) {
+  DatasetGrid grid(book, model, table);
   const auto like = [&](const std::string& selector) {
     return cellOf("", model, selector, recipe);
   };
   grid.addRow("PS2 in the paper", [&](const std::string& dataset) {
-    return paperText("table:planetoid", cellOf(dataset, model, "ps2", "paper"));
+    return paperText(table, cellOf(dataset, model, "ps2", "paper"));
   });
   for (const std::string selector : {"none", "fixed:1,1", "fixed:2,2", "rs", "jk", "mean"}) {
-    grid.addResults(selector, like(selector));
+    if (grid.anyResult(like(selector))) {
+      grid.addResults(selector, like(selector));
+    }
   }
   grid.addResults("**ps2**", like("ps2"));
   grid.addEffective(like("ps2"));
   for (const std::string selector : {"none", "fixed:1,1", "jk"}) {
-    grid.addDifference("ps2 − " + selector, like("ps2"), like(selector));
+    if (grid.anyResult(like(selector))) {
+      grid.addDifference("ps2 − " + selector, like("ps2"), like(selector));
+    }
   }
   return grid.markdown();
 }
 
 std::string search(const std::string& model, const ResultBook& book) {
-  PlanetoidGrid grid(book, model);
+  DatasetGrid grid(book, model);
   const auto like = [&](const std::string& selector, const std::string& variant = "") {
     return cellOf("", model, selector, "paper", variant);
   };
@@ -195,7 +215,7 @@ std::string meanOfViews(const std::string& model, const ResultBook& book) {
                      "best single view by validation: test AUC", "seeds"},
             .rows = {},
             .labels = 1};
-  for (const std::string& dataset : findExperiment("table:planetoid").datasets) {
+  for (const std::string& dataset : findExperiment(kPlanetoid).datasets) {
     const CellResult* result = book.find(cellOf(dataset, model, "mean", "best").name());
     if (result == nullptr) {
       grid.rows.push_back({dataset, emptyText(book, dataset)});
@@ -249,7 +269,10 @@ std::string blockText(const std::vector<std::string>& words, const ResultBook& b
       return againstPaper(words[1], book);
     }
     if (takes("controls", 2)) {
-      return controls(words[1], words[2], book);
+      return controls(words[1], words[2], kPlanetoid, book);
+    }
+    if (takes("controls", 3)) {
+      return controls(words[1], words[2], words[3], book);
     }
     if (takes("search", 1)) {
       return search(words[1], book);

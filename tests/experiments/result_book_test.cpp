@@ -171,6 +171,24 @@ TEST(ResultsPage, MakesTheTablesAnewAndNothingElse) {
   EXPECT_FALSE(updateResultsPage(page, book).changed);
 }
 
+TEST(ResultsPage, ComparesViewsOnTheDataAtHandOfAnyTable) {
+  const TempFolder folder;
+  const auto page =
+      folder.write("page.md", "<!-- results: controls best gae table:ogb -->\n<!-- /results -->\n");
+  ResultBook book;
+  book.setAbsent("ogbl-collab", "not here");
+  book.setAbsent("ogbl-ppa", "not here");
+  const std::string text = updateResultsPage(page, book).text;
+  EXPECT_THAT(text, HasSubstr("| gae: test hits@20 (%) | ogbl-ddi |\n"));
+  EXPECT_THAT(text, HasSubstr("| PS2 in the paper | 49.53 |\n"));
+  EXPECT_THAT(text, HasSubstr("| **ps2** | - |\n"));
+  // Nothing was run that it could be compared with.
+  EXPECT_THAT(text, Not(HasSubstr("jk")));
+  // No data at all is no reason to fail.
+  book.setAbsent("ogbl-ddi", "not here");
+  EXPECT_THAT(updateResultsPage(page, book).text, HasSubstr("| ogbl-ddi | ogbl-collab |"));
+}
+
 TEST(ResultsPage, NamesTheLineOfATableThatCannotBeMade) {
   const TempFolder folder;
   const auto open = folder.write("open.md", "one\n<!-- results: planted -->\n| a |\n");

@@ -6,7 +6,8 @@
 //   <!-- /results -->
 //
 // against-paper TABLE     every cell of a table of the paper beside ours with `paper` and `best`
-// controls RECIPE MODEL   what ps2 is compared with, on Planetoid, and what it gains
+// controls RECIPE MODEL [TABLE]   what ps2 is compared with, on the data of a table of the paper
+//                         (Planetoid), and what it gains
 // search MODEL            the paper's own search, its ways of application, and its leak
 // mean MODEL              recipe `best` with every view by itself, averaged
 // planted                 recipe `best` on the graph that is made so that views pay
