@@ -67,8 +67,12 @@ at::Tensor PreparedInput::times(const at::Tensor& weight) const {
   at::Tensor result;
   if (features) {
     const at::Tensor part = own > 0 ? weight.narrow(0, 0, rest) : weight;
-    result = sparse_ != nullptr ? sparseMatmul(sparse_, part)
-                                : product(dense_.to(weight.scalar_type()), part);
+    if (sparse_ != nullptr) {
+      result = sparseMatmul(sparse_, part);
+    } else {
+      const bool half = dense_.scalar_type() == at::kHalf;
+      result = product(half ? dense_ : dense_.to(weight.scalar_type()), part);
+    }
   }
   if (own > 0) {
     const at::Tensor part = features ? weight.narrow(0, rest, own) : weight;
@@ -94,7 +98,7 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
     if (own.isSparse()) {
       sparse_ = SparseMatrix::make(own);
     } else {
-      dense_ = denseTensor(own);
+      dense_ = denseTensor(own).to(options.half ? at::kHalf : at::kFloat);
     }
   }
   if (options.embedding > 0) {
@@ -147,7 +151,8 @@ PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& nois
                                                   : sparse_->dropped(mask);
   }
   if (dense_.defined()) {
-    input.dense_ = dropout(denseOn(parameters.flat().device()), mask);
+    const at::Tensor dense = denseOn(parameters.flat().device());
+    input.dense_ = mask.keepsAll() ? dense : dropout(dense.to(at::kFloat), mask);
   }
   if (embedding_) {
     input.embedding_ =

@@ -38,15 +38,17 @@ void checkProduct(const at::Tensor& a, const at::Tensor& b, Transpose transpose)
   detail::requireMatrix("a product", b);
   const auto inner_a = a.size(firstTransposed(transpose) ? 0 : 1);
   const auto inner_b = b.size(secondTransposed(transpose) ? 1 : 0);
-  if (inner_a != inner_b || a.scalar_type() != b.scalar_type()) {
+  const bool same_kind = a.scalar_type() == b.scalar_type() || a.scalar_type() == at::kHalf;
+  if (inner_a != inner_b || !same_kind) {
     throw ShapeError(fmt::format("cannot multiply [{}, {}] ({}) by [{}, {}] ({}): {} against {}",
                                  a.size(0), a.size(1), c10::toString(a.scalar_type()), b.size(0),
                                  b.size(1), c10::toString(b.scalar_type()), inner_a, inner_b));
   }
 }
 
-at::Tensor multiplied(const at::Tensor& a, const at::Tensor& b, Transpose transpose,
+at::Tensor multiplied(const at::Tensor& given, const at::Tensor& b, Transpose transpose,
                       const at::Tensor& bias) {
+  const at::Tensor a = given.to(b.scalar_type());
   if (onDevice(a)) {
     const at::Tensor left = firstTransposed(transpose) ? a.t() : a;
     const at::Tensor right = secondTransposed(transpose) ? b.t() : b;

@@ -38,6 +38,9 @@ void ModelOptions::bind(OptionSet& set) {
           "learning, or when pairs are scored too");
   set.add("model.normalise_features", normalise_features,
           "divide each node's features by their sum");
+  set.add("model.feature_precision", feature_precision, {"single", "half"},
+          "half: keep dense features in 16 bits a number, which halves their memory; sums and "
+          "products are made of them in single precision");
   set.add("model.input_dropout", input_dropout, {0.0, 0.99}, "dropout on the nodes' input");
   set.add("model.edge_weights", edge_weights,
           "weight messages by the edges' weights where the data has them");

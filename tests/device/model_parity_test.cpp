@@ -37,6 +37,7 @@ std::vector<ModelCase> modelCases() {
        "none",
        {"model.norm=layer", "training.mask_targets=true", "model.input_dropout=0.3",
         "model.residual=true"}},
+      {"SageHalf", "sage", "none", {"model.feature_precision=half"}},
       {"GaeFixed", "gae", "fixed:1,2"},
       {"GaeMean", "gae", "mean"},
       {"GaeJk", "gae", "jk"},

@@ -234,6 +234,37 @@ TEST(NodeInput, TimesAWeightEqualsTheDenseProduct) {
   }
 }
 
+// Halves are rounded once; what is computed of them is what is computed of rounded floats, both
+// ways and on the way back.
+TEST(NodeInput, OfHalvesIsThatOfRoundedNumbers) {
+  const FeatureMatrix features = denseMatrix(9, 11);
+  std::vector<float> values(features.values().begin(), features.values().end());
+  for (float& value : values) {
+    value = static_cast<float>(c10::Half(value));
+  }
+  const FeatureMatrix rounded = FeatureMatrix::dense(9, 11, values);
+  for (const Noise& noise : {Noise(), Noise(3, 4)}) {
+    const auto results = [&](const FeatureMatrix& of, bool half) {
+      ParameterLayout layout;
+      const NodeInput input(of, 9, {.half = half, .dropout = 0.4}, layout);
+      const Parameters parameters = Parameters::initial(layout, 5, at::kFloat);
+      const at::Tensor weight = randomTensor({11, 3}, 6, at::kFloat).set_requires_grad(true);
+      const at::Tensor out = input.prepare(parameters, noise).times(weight);
+      return Tensors{out.detach(), gradients((out * out).sum(), Tensors{weight}).front()};
+    };
+    const Tensors of_halves = results(features, true);
+    const Tensors of_rounded = results(rounded, false);
+    const Tensors of_singles = results(features, false);
+    for (std::size_t i = 0; i < of_halves.size(); ++i) {
+      EXPECT_EQ(of_halves[i].scalar_type(), at::kFloat);
+      EXPECT_TRUE(at::equal(of_halves[i], of_rounded[i]));
+      EXPECT_FALSE(at::equal(of_halves[i], of_singles[i]));
+      EXPECT_LT((of_halves[i] - of_singles[i]).abs().max().item<double>(),
+                2e-3 * of_singles[i].abs().max().item<double>());
+    }
+  }
+}
+
 TEST(NodeInput, RefusesNodesThatBringNothingOrTooFew) {
   ParameterLayout layout;
   try {

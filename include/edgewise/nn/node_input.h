@@ -23,6 +23,8 @@ struct NodeInputOptions {
   std::int64_t embedding = 0;
   // Rows of the features are divided by their sums of absolute values.
   bool normalise_rows = false;
+  // Dense features are kept in half precision.
+  bool half = false;
   // Share of the inputs that dropout takes.
   double dropout = 0;
   // How the embedding starts: "glorot", "normal" (deviation 0.1) or "orthogonal" (at right angles).

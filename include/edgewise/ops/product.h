@@ -9,7 +9,8 @@ namespace edgewise {
 
 enum class Transpose : std::uint8_t { kNeither, kFirst, kSecond, kBoth };
 
-// a * b for matrices, either read transposed. Throws ShapeError when the inner sizes differ.
+// a * b for matrices, either read transposed. `a` may be of half precision: it is read as b's kind,
+// and kept as it is for the way back. Throws ShapeError when the inner sizes differ.
 [[nodiscard]] at::Tensor product(const at::Tensor& a, const at::Tensor& b,
                                  Transpose transpose = Transpose::kNeither);
 

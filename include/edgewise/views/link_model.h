@@ -23,6 +23,7 @@ struct ModelOptions {
   std::string features = "auto";
   std::int64_t embedding = 64;
   std::string embedding_start = "glorot";
+  std::string feature_precision = "single";
   std::string unit_length = "never";
   bool normalise_features = false;
   double input_dropout = 0;
