@@ -70,10 +70,14 @@ class EnclosingExplainer {
  private:
   [[nodiscard]] std::vector<ViewShare> shares() {
     if (const ViewChoice choice = scorer_->viewsOf(pair_)) {
-      told_.view = hopsOf(choice->best(0), model_->firstHops());
+      if (choice->perPair() == 1) {
+        told_.view = hopsOf(choice->best(0), model_->firstHops());
+      }
       if (const LinkModel* searched = model_->searched()) {
-        return selectorShares(*searched, weights_, plan(*searched), pair_.front(),
-                              options_.network.selector.temperature);
+        std::vector<ViewShare> shares =
+            selectorShares(*searched, weights_, plan(*searched), pair_.front(),
+                           options_.network.selector.temperature);
+        return told_.view ? shares : usedShares(std::move(shares), *choice, model_->firstHops());
       }
       return oneShare(allViews(model_->depth()), model_->firstHops(), *told_.view);
     }
