@@ -70,8 +70,9 @@ class EnclosingExplainer {
  private:
   [[nodiscard]] std::vector<ViewShare> shares() {
     if (const ViewChoice choice = scorer_->viewsOf(pair_)) {
+      const HopPair best = hopsOf(choice->best(0), model_->firstHops());
       if (choice->perPair() == 1) {
-        told_.view = hopsOf(choice->best(0), model_->firstHops());
+        told_.view = best;
       }
       if (const LinkModel* searched = model_->searched()) {
         std::vector<ViewShare> shares =
@@ -79,7 +80,7 @@ class EnclosingExplainer {
                            options_.network.selector.temperature);
         return told_.view ? shares : usedShares(std::move(shares), *choice, model_->firstHops());
       }
-      return oneShare(allViews(model_->depth()), model_->firstHops(), *told_.view);
+      return oneShare(allViews(model_->depth()), model_->firstHops(), best);
     }
     const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
     const auto fixed = fixedView(options_.network.selector.kind);
