@@ -74,20 +74,8 @@ class ModelExplainer {
   [[nodiscard]] std::vector<ViewShare> selectorShares() const {
     std::vector<ViewShare> shares = detail::selectorShares(model_, weights_, plan_, pairs_.front(),
                                                            options_.network.selector.temperature);
-    return told_.view ? shares : usedShares(std::move(shares));
-  }
-
-  // Where several views count, what each counts for in the score; the others for nothing.
-  [[nodiscard]] std::vector<ViewShare> usedShares(std::vector<ViewShare> shares) const {
-    for (ViewShare& share : shares) {
-      share.weight = 0;
-      for (std::size_t rank = 0; rank < choice_->perPair(); ++rank) {
-        if (hopsOf(choice_->views(0)[rank], model_.encoder().firstHops()) == share.view) {
-          share.weight = static_cast<double>(choice_->weights(0)[rank]);
-        }
-      }
-    }
-    return shares;
+    return told_.view ? shares
+                      : usedShares(std::move(shares), *choice_, model_.encoder().firstHops());
   }
 
   [[nodiscard]] std::vector<ViewShare> averagedShares(

@@ -70,12 +70,17 @@ class EnclosingExplainer {
  private:
   [[nodiscard]] std::vector<ViewShare> shares() {
     if (const ViewChoice choice = scorer_->viewsOf(pair_)) {
-      told_.view = hopsOf(choice->best(0), model_->firstHops());
-      if (const LinkModel* searched = model_->searched()) {
-        return selectorShares(*searched, weights_, plan(*searched), pair_.front(),
-                              options_.network.selector.temperature);
+      const HopPair best = hopsOf(choice->best(0), model_->firstHops());
+      if (choice->perPair() == 1) {
+        told_.view = best;
       }
-      return oneShare(allViews(model_->depth()), model_->firstHops(), *told_.view);
+      if (const LinkModel* searched = model_->searched()) {
+        std::vector<ViewShare> shares =
+            selectorShares(*searched, weights_, plan(*searched), pair_.front(),
+                           options_.network.selector.temperature);
+        return told_.view ? shares : usedShares(std::move(shares), *choice, model_->firstHops());
+      }
+      return oneShare(allViews(model_->depth()), model_->firstHops(), best);
     }
     const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
     const auto fixed = fixedView(options_.network.selector.kind);

@@ -40,6 +40,19 @@ std::vector<ViewShare> selectorShares(const LinkModel& model, const ModelWeights
   return softShares(selector.views(), model.encoder().firstHops(), scores, temperature);
 }
 
+std::vector<ViewShare> usedShares(std::vector<ViewShare> shares, const ViewChoices& choice,
+                                  int first_hops) {
+  for (ViewShare& share : shares) {
+    share.weight = 0;
+    for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
+      if (hopsOf(choice.views(0)[rank], first_hops) == share.view) {
+        share.weight = static_cast<double>(choice.weights(0)[rank]);
+      }
+    }
+  }
+  return shares;
+}
+
 std::vector<ViewShare> oneShare(std::span<const LayerPair> views, int first_hops, HopPair chosen) {
   std::vector<ViewShare> shares;
   for (const LayerPair& view : views) {

@@ -80,17 +80,13 @@ void checkSelector(const RunOptions& options) {
   }
   if (selector.kind != "none" && !selector.choosesByPair()) {
     throw ConfigError(
-        fmt::format("selector.kind: seal cuts out one view a pair, which '{}' does not name",
+        fmt::format("selector.kind: seal cuts out views by pair, which '{}' does not name",
                     selector.kind),
         "use none, fixed:I,J, rs, ps2 or oracle");
   }
   if (selector.joins()) {
     throw ConfigError("selector.apply=joint: seal is not the model that searches for its views",
                       "set selector.apply=scratch");
-  }
-  if (selector.searches() && selector.top > 1) {
-    throw ConfigError(fmt::format("selector.top={}: seal cuts out one view a pair", selector.top),
-                      "set selector.top=1");
   }
 }
 

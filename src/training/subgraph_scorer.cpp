@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "edgewise/ops/gradients.h"
@@ -13,14 +14,17 @@ namespace {
 
 HopView swappedView(HopView view) { return {view.target, view.source}; }
 
+HopView hopView(LayerPair view) { return {view.source + 1, view.target + 1}; }
+
 }  // namespace
 
-ViewedPairs ViewedPairs::chosen(std::span<const Edge> pairs, const ViewChoices& choice) {
+ViewedPairs ViewedPairs::drawn(std::span<const Edge> pairs, const ViewChoices& choice,
+                               const CounterRng& lots, std::uint64_t epoch) {
   ViewedPairs viewed{.pairs = {pairs.begin(), pairs.end()}, .views = {}};
   viewed.views.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const LayerPair best = choice.best(i);
-    viewed.views.push_back({best.source + 1, best.target + 1});
+    viewed.views.push_back(
+        hopView(choice.drawn(i, lots.uniform(edgeKey(canonical(pairs[i])), epoch))));
   }
   return viewed;
 }
@@ -44,6 +48,30 @@ ViewedPairs ViewedPairs::part(std::size_t begin, std::size_t count) const {
   const auto last = static_cast<std::ptrdiff_t>(begin + count);
   return {.pairs = {pairs.begin() + first, pairs.begin() + last},
           .views = {views.begin() + first, views.begin() + last}};
+}
+
+WeighedPairs WeighedPairs::chosen(std::span<const Edge> pairs, const ViewChoices& choice,
+                                  std::size_t rank) {
+  WeighedPairs weighed;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto share = static_cast<double>(choice.weights(i)[rank]);
+    if (share > 0) {
+      weighed.viewed.pairs.push_back(pairs[i]);
+      weighed.viewed.views.push_back(hopView(choice.views(i)[rank]));
+      weighed.places.push_back(i);
+      weighed.shares.push_back(share);
+    }
+  }
+  return weighed;
+}
+
+WeighedPairs WeighedPairs::alike(ViewedPairs viewed, double share) {
+  const std::size_t count = viewed.pairs.size();
+  WeighedPairs weighed{.viewed = std::move(viewed),
+                       .places = std::vector<std::size_t>(count),
+                       .shares = std::vector<double>(count, share)};
+  std::iota(weighed.places.begin(), weighed.places.end(), std::size_t{0});
+  return weighed;
 }
 
 SubgraphCutter::SubgraphCutter(const SubgraphModel& model, CsrGraph graph,
@@ -72,19 +100,18 @@ std::vector<std::vector<double>> SubgraphScorer::scoreByView(std::span<const Edg
   return {};
 }
 
-// Adds to the scores.
-void SubgraphScorer::scoreViews(ViewedPairs pairs, std::vector<double>& scores,
-                                ProgressTask& task) const {
+void SubgraphScorer::addScores(WeighedPairs pairs, std::vector<double>& scores,
+                               ProgressTask& task) const {
   if (sight_.pairs.symmetric) {
-    pairs.turn();
+    pairs.viewed.turn();
   }
-  const std::size_t all = pairs.pairs.size();
+  const std::size_t all = pairs.places.size();
   const std::size_t batch = sight_.batch;
   detail::MadeAhead<SubgraphInput> inputs(
       detail::hasCoreToSpare(!parameters_.flat().device().is_cpu()), (all + batch - 1) / batch,
       [&](std::size_t number) {
         const std::size_t begin = number * batch;
-        return cutter_->cut(pairs.part(begin, std::min(batch, all - begin)));
+        return cutter_->cut(pairs.viewed.part(begin, std::min(batch, all - begin)));
       });
   std::size_t done = 0;
   std::vector<double> some;
@@ -93,7 +120,8 @@ void SubgraphScorer::scoreViews(ViewedPairs pairs, std::vector<double>& scores,
     some.clear();
     appendScores(model_.network().logits(parameters_, *input, Noise()), some);
     for (const double score : some) {
-      scores[done++] += score;
+      scores[pairs.places[done]] += pairs.shares[done] * score;
+      ++done;
     }
     task.advance(some.size());
   }
@@ -102,21 +130,16 @@ void SubgraphScorer::scoreViews(ViewedPairs pairs, std::vector<double>& scores,
 std::vector<double> SubgraphScorer::score(std::span<const Edge> pairs,
                                           ProgressSink& progress) const {
   const WithoutGradients guard;
-  const bool two_ways = !sight_.chooser && sight_.pairs.twoWays();
-  ProgressTask task(progress, "scoring", (two_ways ? 2 : 1) * pairs.size());
   std::vector<double> scores(pairs.size(), 0.0);
-  if (pairs.empty()) {
-    return scores;
-  }
   const ViewChoice choice = viewsOf(pairs);
-  scoreViews(
-      choice ? ViewedPairs::chosen(pairs, *choice) : ViewedPairs::alike(pairs, sight_.pairs.view),
-      scores, task);
-  if (two_ways) {
-    scoreViews(ViewedPairs::alike(pairs, sight_.pairs.view, /*swapped=*/true), scores, task);
-    for (double& score : scores) {
-      score /= 2;
-    }
+  const PairSight& sight = sight_.pairs;
+  const std::size_t looks = choice ? choice->perPair() : sight.twoWays() ? 2 : 1;
+  ProgressTask task(progress, "scoring", looks * pairs.size());
+  for (std::size_t look = 0; look < looks && !pairs.empty(); ++look) {
+    addScores(choice ? WeighedPairs::chosen(pairs, *choice, look)
+                     : WeighedPairs::alike(ViewedPairs::alike(pairs, sight.view, look == 1),
+                                           1 / static_cast<double>(looks)),
+              scores, task);
   }
   return scores;
 }

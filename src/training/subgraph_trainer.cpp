@@ -83,7 +83,9 @@ ViewedPairs SubgraphTrainer::viewed(const EdgeBatch& batch) const {
   if (chooser_) {
     ViewChoices choice = positive_views_->select(batch.rows);
     choice.append(*chooser_->choose(PairIndex::make(batch.negative, cutter_->graph().nodeCount())));
-    viewed = ViewedPairs::chosen(pairs, choice);
+    // Where several views count, another one at every epoch: a step costs what one view costs.
+    viewed = ViewedPairs::drawn(pairs, choice, CounterRng(setup_.trainer.seed, "subgraphs.view"),
+                                batches_.epoch());
   } else {
     viewed = ViewedPairs::alike(pairs, setup_.sight.view);
   }

@@ -9,7 +9,7 @@ void SelectorOptions::bind(OptionSet& set) {
           "oracle (the view known to serve, on generated data)");
   set.add("selector.mix", mix, {"representation", "score"},
           "ps2, rs, oracle: views are put together as representations before one predictor, or as "
-          "scores, each view by a predictor of its own");
+          "scores, each view by a predictor of its own; seal: in the search");
   set.add("selector.view_loss", view_loss, {0.0, 1.0},
           "mean, or selector.mix=score: share of the loss on each view's own score; the rest is on "
           "their mixture");
@@ -42,7 +42,8 @@ void SelectorOptions::bind(OptionSet& set) {
           "searching (joint: training.epochs and training.lr are those of all)");
   set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
   set.add("selector.top", top, {1, 25},
-          "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone");
+          "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone; "
+          "seal: more cost more in scoring, not in training");
 }
 
 }  // namespace edgewise

@@ -34,6 +34,18 @@ ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
   return some;
 }
 
+LayerPair ViewChoices::drawn(std::size_t pair, double lot) const {
+  const std::span<const float> shares = weights(pair);
+  for (std::size_t rank = 0; rank < per_pair_; ++rank) {
+    lot -= static_cast<double>(shares[rank]);
+    if (lot < 0) {
+      return views(pair)[rank];
+    }
+  }
+  // Rounded weights may add up to a little less than 1.
+  return best(pair);
+}
+
 std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares) {
   auto choices = std::make_shared<ViewChoices>(static_cast<std::size_t>(shares.size(0)));
   choices->shares_ = std::move(shares);

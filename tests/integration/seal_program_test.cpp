@@ -128,13 +128,13 @@ TEST_F(SealProgram, TakesLabelsRatiosAndShares) {
   EXPECT_EQ(metricsOf(out)["learning"]["input"], "a learned embedding of 8 and labels");
   const Outcome refused = runProgram(words(folder_.path() / "no", "jk"));
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("one view a pair"));
+  EXPECT_THAT(refused.err, HasSubstr("views by pair"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "no"));
 }
 
-TEST_F(SealProgram, ExplainsAPairByItsSubgraph) {
-  const auto out = train("ps2");
-  std::istringstream rows(readText(out / "test_scores.csv"));
+// The first test pair: source, target, label, score and the hops chosen for it.
+std::vector<std::string> firstTestPair(const std::filesystem::path& run) {
+  std::istringstream rows(readText(run / "test_scores.csv"));
   std::string row;
   std::getline(rows, row);
   std::getline(rows, row);
@@ -143,6 +143,57 @@ TEST_F(SealProgram, ExplainsAPairByItsSubgraph) {
   for (std::string cell; std::getline(cells, cell, ',');) {
     fields.push_back(cell);
   }
+  return fields;
+}
+
+// What a pair's score is made of is the same wherever it is told.
+TEST_F(SealProgram, TellsOfSeveralViewsOfAPair) {
+  const auto out = train("ps2", {"selector.top=3", "selector.tau=1", "selector.mix=score"});
+  const nlohmann::json views = metricsOf(out)["views"];
+  EXPECT_LT(views["confidence"]["positive"], 0.99);
+  EXPECT_GT(views["effective"], 1.5);
+  const std::vector<std::string> fields = firstTestPair(out);
+  ASSERT_EQ(fields.size(), 6U);
+  const Outcome explained =
+      runProgram({"explain", out.string(), "--pair", fields[0] + "," + fields[1], "--json"});
+  ASSERT_EQ(explained.code, 0) << explained.err;
+  const nlohmann::json told = nlohmann::json::parse(explained.out);
+  EXPECT_NEAR(told["score"].get<double>(), std::stod(fields[3]), 1e-5);
+  EXPECT_TRUE(told["view"].is_null());
+  ASSERT_EQ(told["views"].size(), 4U);
+  double all = 0;
+  double most = 0;
+  std::size_t used = 0;
+  nlohmann::json favourite;
+  for (const nlohmann::json& view : told["views"]) {
+    const auto weight = view["weight"].get<double>();
+    all += weight;
+    used += weight > 0 ? 1 : 0;
+    if (weight > most) {
+      most = weight;
+      favourite = view;
+    }
+  }
+  EXPECT_NEAR(all, 1, 1e-5);
+  EXPECT_EQ(used, 3U);
+  EXPECT_EQ(favourite["source"], std::stoi(fields[4]));
+  EXPECT_EQ(favourite["target"], std::stoi(fields[5]));
+
+  const auto pairs = folder_.write("pairs.csv", fields[0] + "," + fields[1] + "\n");
+  const Outcome predicted =
+      runProgram({"predict", out.string(), "--pairs", pairs.string(), "--json"});
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const nlohmann::json answer = nlohmann::json::parse(predicted.out)["predictions"][0];
+  EXPECT_NEAR(answer["score"].get<double>(), std::stod(fields[3]), 1e-5);
+  EXPECT_EQ(answer["view"]["source"], std::stoi(fields[4]));
+  EXPECT_EQ(answer["view"]["target"], std::stoi(fields[5]));
+  const Outcome again = runProgram({"evaluate", out.string()});
+  EXPECT_THAT(again.out, HasSubstr("the same numbers as stored"));
+}
+
+TEST_F(SealProgram, ExplainsAPairByItsSubgraph) {
+  const auto out = train("ps2");
+  const std::vector<std::string> fields = firstTestPair(out);
   ASSERT_EQ(fields.size(), 6U);
   const std::string pair = fields[0] + "," + fields[1];
   const auto svg = folder_.path() / "pair.svg";

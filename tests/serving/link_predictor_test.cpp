@@ -93,6 +93,10 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
   RunOptions options = quickOptions("seal", "rs");
   options.subgraph.hops = 2;
   expectBruteForce(FinishedRun(options), 3, "seal rs");
+  options.network.selector.kind = "ps2";
+  options.network.selector.temperature = 1;
+  options.network.selector.top = 3;
+  expectBruteForce(FinishedRun(options), 3, "seal ps2 by three views");
 }
 
 TEST(LinkPredictor, FindsWhatBruteForceFindsWithFormulas) {

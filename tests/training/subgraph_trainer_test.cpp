@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "edgewise/data/planted.h"
 #include "edgewise/training/model_run.h"
@@ -47,6 +50,14 @@ RunOptions quickRun(const std::string& selector) {
   return options;
 }
 
+// All four views of two hops, softly.
+void useSeveral(RunOptions& options) {
+  options.network.selector.kind = "ps2";
+  options.network.selector.mix = "score";
+  options.network.selector.temperature = 1;
+  options.network.selector.top = 4;
+}
+
 struct Bench {
   Dataset dataset = smallPlanted();
   LinkSplit split = splitOf(dataset);
@@ -85,12 +96,15 @@ TEST(SubgraphRun, LearnsSomething) {
 
 TEST(SubgraphRun, HasTheSameBitsForAnyNumberOfThreads) {
   const KeepThreads keep;
-  for (const std::string selector : {"none", "ps2"}) {
+  for (const std::string selector : {"none", "ps2", "ps2 of four"}) {
     std::vector<std::vector<double>> scores;
     for (const int threads : {1, 2, 3}) {
       setBackendThreads(threads);
       Bench bench;
-      bench.options.network.selector.kind = selector;
+      bench.options.network.selector.kind = selector.substr(0, selector.find(' '));
+      if (selector == "ps2 of four") {
+        useSeveral(bench.options);
+      }
       bench.options.training.epochs = 2;
       const TempFolder folder;
       scores.push_back(bench.run(folder).test_scores);
@@ -104,9 +118,50 @@ TrainerSetup setupOf(const Bench& bench) {
   return {.options = bench.options.training, .seed = 3, .metrics = parseMetrics("auc,ap")};
 }
 
+// Weighs the same views of all pairs the same; of (v, u) as of (u, v).
+class GivenChooser final : public ViewChooser {
+ public:
+  GivenChooser(std::vector<LayerPair> views, std::vector<float> weights)
+      : views_(std::move(views)), weights_(std::move(weights)) {}
+  [[nodiscard]] std::unique_ptr<BoundChooser> on(
+      const std::shared_ptr<const MessagePlan>&) const override {
+    return std::make_unique<Bound>(*this);
+  }
+  [[nodiscard]] bool looksAtMessages() const override { return false; }
+
+ private:
+  class Bound final : public BoundChooser {
+   public:
+    explicit Bound(const GivenChooser& chooser) : chooser_(chooser) {}
+    [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
+      auto choices = std::make_shared<ViewChoices>(chooser_.views_.size());
+      for (const Edge& pair : pairs->pairs()) {
+        std::vector<LayerPair> views = chooser_.views_;
+        for (LayerPair& view : views) {
+          view = pair.dst < pair.src ? LayerPair{view.target, view.source} : view;
+        }
+        choices->add(views, chooser_.weights_, chooser_.weights_.front());
+      }
+      return choices;
+    }
+
+   private:
+    const GivenChooser& chooser_;
+  };
+
+  std::vector<LayerPair> views_;
+  std::vector<float> weights_;
+};
+
+TrainerSetup mixedSetup(const Bench& bench) {
+  TrainerSetup setup = setupOf(bench);
+  setup.chooser = std::make_shared<const GivenChooser>(
+      std::vector<LayerPair>{{1, 1}, {0, 1}, {1, 0}}, std::vector<float>{0.5F, 0.375F, 0.125F});
+  return setup;
+}
+
 // Stopped in the middle of an epoch, stored, read back by another trainer.
-TEST(SubgraphTrainer, GoesOnWhereItStopped) {
-  const Bench bench;
+void expectGoesOn(const Bench& bench, const std::function<TrainerSetup(const Bench&)>& setupOf) {
   const auto model = makePairModel(bench.dataset, bench.split, bench.options);
   const auto whole = model->trainer(bench.split.training, setupOf(bench));
   TrainingState want = whole->start();
@@ -140,6 +195,79 @@ TEST(SubgraphTrainer, GoesOnWhereItStopped) {
   EXPECT_EQ(resumed.best_value, want.best_value);
 }
 
+TEST(SubgraphTrainer, GoesOnWhereItStopped) {
+  Bench bench;
+  expectGoesOn(bench, setupOf);
+  bench.options.network.selector.kind = "rs";
+  expectGoesOn(bench, mixedSetup);
+}
+
+TEST(SubgraphTrainer, ShowsEachViewAsOftenAsItCounts) {
+  const Bench bench;
+  const GivenChooser chooser({{1, 1}, {0, 1}, {1, 0}}, {0.5F, 0.375F, 0.125F});
+  const auto bound = chooser.on(nullptr);
+  std::vector<Edge> pairs;
+  for (std::uint32_t node = 1; node < 100; ++node) {
+    pairs.push_back(makeEdge(node % 2 == 0 ? 0 : node, node % 2 == 0 ? node : 0));
+  }
+  const ViewChoice choice = bound->choose(PairIndex::make(pairs, 200));
+  const CounterRng lots(3, "lots");
+  constexpr std::uint64_t kEpochs = 200;
+  std::map<HopView, double> seen;
+  std::set<HopView> of_one;
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    const ViewedPairs drawn = ViewedPairs::drawn(pairs, *choice, lots, epoch);
+    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, lots, epoch).views, drawn.views);
+    of_one.insert(drawn.views.front());
+    ViewedPairs turned = drawn;
+    turned.turn();
+    for (const HopView view : turned.views) {
+      seen[view] += 1. / static_cast<double>(kEpochs * pairs.size());
+    }
+  }
+  // Standard errors are below 0.004.
+  EXPECT_NEAR((seen[{2, 2}]), 0.5, 0.015);
+  EXPECT_NEAR((seen[{1, 2}]), 0.375, 0.015);
+  EXPECT_NEAR((seen[{2, 1}]), 0.125, 0.015);
+  EXPECT_EQ(seen.size(), 3U);
+  EXPECT_EQ(of_one.size(), 3U);
+}
+
+// A pair and its turned self draw the same lot.
+TEST(SubgraphTrainer, DrawsTheSameViewBothWays) {
+  const GivenChooser chooser({{0, 1}, {1, 0}}, {0.5F, 0.5F});
+  const auto bound = chooser.on(nullptr);
+  const std::vector<Edge> there = {makeEdge(3, 8), makeEdge(5, 6), makeEdge(1, 9)};
+  std::vector<Edge> back;
+  for (const Edge& pair : there) {
+    back.push_back(reversed(pair));
+  }
+  const CounterRng lots(4, "lots");
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    ViewedPairs one =
+        ViewedPairs::drawn(there, *bound->choose(PairIndex::make(there, 10)), lots, epoch);
+    ViewedPairs other =
+        ViewedPairs::drawn(back, *bound->choose(PairIndex::make(back, 10)), lots, epoch);
+    one.turn();
+    other.turn();
+    EXPECT_EQ(other.views, one.views);
+  }
+}
+
+// Where one view a pair is chosen no lot matters: what is cut out is the same at every epoch.
+TEST(SubgraphTrainer, ShowsTheOneViewOfAPairAlways) {
+  const std::vector<LayerPair> views = {{0, 1}, {1, 1}, {1, 0}};
+  const std::vector<Edge> pairs = {makeEdge(0, 1), makeEdge(2, 1), makeEdge(3, 4)};
+  const std::vector<HopView> want = {{1, 2}, {2, 2}, {2, 1}};
+  const ViewChoice choice = singleViews(views);
+  for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, CounterRng(epoch, "any"), epoch).views, want);
+  }
+  const WeighedPairs weighed = WeighedPairs::chosen(pairs, *choice, 0);
+  EXPECT_EQ(weighed.viewed.views, want);
+  EXPECT_EQ(weighed.shares, (std::vector<double>{1, 1, 1}));
+}
+
 TEST(SubgraphTrainer, LearnsFromAShareOfTheEdges) {
   Bench bench;
   bench.options.subgraph.train_share = 0.1;
@@ -171,6 +299,73 @@ TEST(SubgraphScorer, ScoresPairsTheSameBothWays) {
     }
     EXPECT_EQ(scorer->score(pairs, silentProgress()), there);
   }
+}
+
+// Logits by their weights: the views one by one, then together.
+TEST(SubgraphScorer, MixesTheScoresOfSeveralViews) {
+  Bench bench;
+  bench.options.network.selector.kind = "rs";
+  const auto model = makePairModel(bench.dataset, bench.split, bench.options);
+  const Parameters parameters = Parameters::initial(model->layout(), 5);
+  const std::vector<LayerPair> views = {{1, 1}, {0, 1}, {1, 0}, {0, 0}};
+  const std::vector<float> weights = {0.5F, 0.375F, 0.125F, 0};
+  std::vector<Edge> pairs(bench.split.test.positive.edges.begin(),
+                          bench.split.test.positive.edges.begin() + 40);
+  std::vector<double> want(pairs.size(), 0.0);
+  for (std::size_t view = 0; view < views.size(); ++view) {
+    const GivenChooser one({views[view]}, {1.F});
+    const auto scorer = model->scorer(parameters, bench.split.training.message, &one);
+    const std::vector<double> scores = scorer->score(pairs, silentProgress());
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      want[i] += static_cast<double>(weights[view]) * scores[i];
+    }
+  }
+  const GivenChooser chooser(views, weights);
+  const auto scorer = model->scorer(parameters, bench.split.training.message, &chooser);
+  const std::vector<double> scores = scorer->score(pairs, silentProgress());
+  EXPECT_EQ(scores, want);
+  EXPECT_EQ(scorer->viewsOf(pairs)->perPair(), 4U);
+  for (Edge& pair : pairs) {
+    pair = reversed(pair);
+  }
+  EXPECT_EQ(scorer->score(pairs, silentProgress()), scores);
+  EXPECT_TRUE(scorer->score({}, silentProgress()).empty());
+}
+
+// What does not count is not cut out.
+TEST(SubgraphScorer, LeavesViewsOutThatCountNothing) {
+  ViewChoices choice(2);
+  const std::vector<LayerPair> views = {{1, 1}, {0, 1}};
+  choice.add(views, std::vector<float>{1, 0}, 1);
+  choice.add(views, std::vector<float>{0.75F, 0.25F}, 0.75F);
+  const std::vector<Edge> pairs = {makeEdge(0, 1), makeEdge(2, 3)};
+  EXPECT_EQ(WeighedPairs::chosen(pairs, choice, 0).places, (std::vector<std::size_t>{0, 1}));
+  const WeighedPairs second = WeighedPairs::chosen(pairs, choice, 1);
+  EXPECT_EQ(second.places, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(second.shares, (std::vector<double>{0.25}));
+  EXPECT_EQ(second.viewed.views, (std::vector<HopView>{{1, 2}}));
+}
+
+TEST(SubgraphRun, UsesSeveralViewsOfAPair) {
+  Bench bench;
+  useSeveral(bench.options);
+  const TempFolder folder;
+  const RunMetrics run = bench.run(folder);
+  ASSERT_TRUE(run.views.has_value());
+  EXPECT_LT(run.views->confidence_positive, 0.99);
+  double all = 0;
+  for (const double share : run.views->test_positive) {
+    EXPECT_GT(share, 0.0);
+    all += share;
+  }
+  EXPECT_NEAR(all, 1, 1e-5);
+  EXPECT_EQ(run.test_views.size(), run.test_scores.size());
+  const RunMetrics again = evaluateModel(bench.dataset, bench.split, bench.options, folder.path());
+  EXPECT_EQ(again.test_scores, run.test_scores);
+  // Another number of views is another run of the same search.
+  bench.options.network.selector.top = 1;
+  const TempFolder single;
+  EXPECT_NE(bench.run(single).test_scores, run.test_scores);
 }
 
 // The edge to be predicted must not change its own score.
@@ -210,12 +405,11 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
     change(bench.options);
     expectFailure<ConfigError>([&] { checkModelRun(bench.dataset, bench.options); }, part);
   };
-  refused("jk", "one view a pair");
-  refused("mean", "one view a pair");
-  refused("nonsense", "one view a pair");
+  refused("jk", "views by pair");
+  refused("mean", "views by pair");
+  refused("nonsense", "views by pair");
   refused("fixed:3,1", "seal.hops=2");
   refused("ps2", "joint", [](RunOptions& o) { o.network.selector.apply = "joint"; });
-  refused("ps2", "selector.top=3", [](RunOptions& o) { o.network.selector.top = 3; });
   refused("none", "seal.sort_nodes=4", [](RunOptions& o) { o.subgraph.network.sort_nodes = 4; });
 }
 

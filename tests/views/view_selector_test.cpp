@@ -345,6 +345,22 @@ TEST(RandomChooser, FixesAViewAPairAndMirrorsIt) {
   }
 }
 
+TEST(ViewChoices, DrawsAViewByItsShareOfTheLots) {
+  ViewChoices choices(3);
+  const std::vector<LayerPair> views = {{1, 1}, {0, 1}, {0, 0}};
+  choices.add(views, std::vector<float>{0.5F, 0.375F, 0.125F}, 0.5F);
+  // Rounding may leave a little.
+  choices.add(views, std::vector<float>{0.5F, 0.25F, 0.2F}, 0.5F);
+  EXPECT_EQ(choices.drawn(0, 0), views[0]);
+  EXPECT_EQ(choices.drawn(0, 0.499), views[0]);
+  EXPECT_EQ(choices.drawn(0, 0.5), views[1]);
+  EXPECT_EQ(choices.drawn(0, 0.874), views[1]);
+  EXPECT_EQ(choices.drawn(0, 0.875), views[2]);
+  EXPECT_EQ(choices.drawn(0, 0.9999999), views[2]);
+  EXPECT_EQ(choices.drawn(1, 0.94), views[2]);
+  EXPECT_EQ(choices.drawn(1, 0.96), views[0]);
+}
+
 TEST(JkDecoder, StartsAsThePlainMeanOfViewsAndIsSymmetric) {
   const DecoderContext context{.depth = 2, .width = 4, .symmetric = true};
   SelectorOptions options;

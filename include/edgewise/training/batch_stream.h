@@ -64,6 +64,7 @@ class BatchStream {
   }
   // Sets the order of an epoch; batches come from it until the next call.
   void beginEpoch(std::uint64_t epoch);
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   [[nodiscard]] EdgeBatch batch(std::size_t number) const;
   // A batch of any epoch, at the cost of that epoch's order.
   [[nodiscard]] EdgeBatch batchOf(std::uint64_t epoch, std::size_t number) const;

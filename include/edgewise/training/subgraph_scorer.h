@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "edgewise/nn/parameters.h"
 #include "edgewise/sampling/enclosing_subgraph.h"
 #include "edgewise/training/model_scorer.h"
+#include "edgewise/util/rng.h"
 #include "edgewise/views/subgraph_model.h"
 #include "edgewise/views/view_chooser.h"
 
@@ -32,14 +34,30 @@ struct ViewedPairs {
   std::vector<Edge> pairs;
   std::vector<HopView> views;
 
-  // The best view of each chosen.
-  static ViewedPairs chosen(std::span<const Edge> pairs, const ViewChoices& choice);
+  // One of the views chosen for each, by lots that belong to (lots, epoch, pair), whichever end
+  // comes first: as often as the view counts.
+  static ViewedPairs drawn(std::span<const Edge> pairs, const ViewChoices& choice,
+                           const CounterRng& lots, std::uint64_t epoch);
   // The view of all; `swapped` where that of the other way round is meant.
   static ViewedPairs alike(std::span<const Edge> pairs, HopView view, bool swapped = false);
   // Undirected pairs are turned so that the smaller node comes first, and their views with them: a
   // pair then has the same bits however it was written.
   void turn();
   [[nodiscard]] ViewedPairs part(std::size_t begin, std::size_t count) const;
+};
+
+// Pairs by one view each, of which the score is a part.
+struct WeighedPairs {
+  ViewedPairs viewed;
+  // Where each pair stands among those asked for, and this view's share of its score.
+  std::vector<std::size_t> places;
+  std::vector<double> shares;
+
+  // The best view of each pair for rank 0, the next for 1 and so on; not where it counts nothing.
+  static WeighedPairs chosen(std::span<const Edge> pairs, const ViewChoices& choice,
+                             std::size_t rank);
+  // As all of them are seen, with the same share.
+  static WeighedPairs alike(ViewedPairs viewed, double share);
 };
 
 // Cuts out subgraphs of one message graph, ready for the model.
@@ -57,6 +75,7 @@ class SubgraphCutter {
   SubgraphExtractor extractor_;
 };
 
+// Where several views of a pair count, their scores (logits) are added up by their shares.
 class SubgraphScorer final : public ViewScorer {
  public:
   struct Sight {
@@ -81,7 +100,7 @@ class SubgraphScorer final : public ViewScorer {
   [[nodiscard]] ViewChoice viewsOf(std::span<const Edge> pairs) const override;
 
  private:
-  void scoreViews(ViewedPairs pairs, std::vector<double>& scores, ProgressTask& task) const;
+  void addScores(WeighedPairs pairs, std::vector<double>& scores, ProgressTask& task) const;
 
   const SubgraphModel& model_;
   const Parameters& parameters_;

@@ -35,6 +35,8 @@ class ViewChoices {
   [[nodiscard]] std::span<const float> weights(std::size_t pair) const {
     return std::span(weights_).subspan(pair * per_pair_, per_pair_);
   }
+  // The view that `lot`, uniform in [0, 1), falls on: each as often as it counts.
+  [[nodiscard]] LayerPair drawn(std::size_t pair, double lot) const;
   [[nodiscard]] float confidence(std::size_t pair) const { return confidence_[pair]; }
   // How much each view of `depth` layers counts, [views, pairs], where `options` say.
   [[nodiscard]] at::Tensor shares(std::size_t depth, const at::TensorOptions& options) const;
