@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
 #include "edgewise/util/interrupt.h"
 #include "training/made_ahead.h"
@@ -13,6 +14,15 @@ namespace edgewise {
 namespace {
 
 HopView swappedView(HopView view) { return {view.target, view.source}; }
+
+// A GPU is asked for so many nodes at a time: small batches would keep it waiting for calls.
+std::size_t pairsAtOnce(const SubgraphModel& model, const Parameters& parameters,
+                        std::size_t least) {
+  constexpr std::int64_t kNodes = 1 << 17;
+  return onDevice(parameters.flat())
+             ? std::max(least, static_cast<std::size_t>(kNodes / model.network().keptNodes()))
+             : least;
+}
 
 HopView hopView(LayerPair view) { return {view.source + 1, view.target + 1}; }
 
@@ -86,10 +96,9 @@ SubgraphInput SubgraphCutter::cut(const ViewedPairs& pairs) const {
 
 SubgraphScorer::SubgraphScorer(const SubgraphModel& model, const Parameters& parameters,
                                std::shared_ptr<const SubgraphCutter> cutter, Sight sight)
-    : model_(model),
-      parameters_(parameters),
-      cutter_(std::move(cutter)),
-      sight_(std::move(sight)) {}
+    : model_(model), parameters_(parameters), cutter_(std::move(cutter)), sight_(std::move(sight)) {
+  sight_.batch = pairsAtOnce(model_, parameters_, sight_.batch);
+}
 
 ViewChoice SubgraphScorer::viewsOf(std::span<const Edge> pairs) const {
   return sight_.chooser ? chooseViews(*sight_.chooser, pairs, cutter_->graph().nodeCount())

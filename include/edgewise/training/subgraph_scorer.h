@@ -82,7 +82,8 @@ class SubgraphScorer final : public ViewScorer {
     PairSight pairs;
     // Where views are chosen by pair; refers to its chooser.
     std::unique_ptr<BoundChooser> chooser;
-    // Pairs whose subgraphs are in memory at once; as many again are being cut.
+    // Pairs whose subgraphs are in memory at once, more of them on a GPU; as many again are being
+    // cut.
     std::size_t batch = 64;
   };
 
