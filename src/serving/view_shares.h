@@ -24,8 +24,8 @@ namespace edgewise::detail {
     const LinkModel& model, const ModelWeights& weights,
     const std::shared_ptr<const MessagePlan>& messages, Edge pair, double temperature);
 
-// The same views with what each counts for in the score where only those chosen do, several of them;
-// the choice is that of one pair.
+// The same views with what each counts for in the score where only those chosen do, several of
+// them; the choice is that of one pair.
 [[nodiscard]] std::vector<ViewShare> usedShares(std::vector<ViewShare> shares,
                                                 const ViewChoices& choice, int first_hops);
 
