@@ -15,6 +15,7 @@
 #include "edgewise/experiments/results_page.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/run_options.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/text.h"
 
@@ -224,8 +225,9 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
   for (const CellStatus& status : cells) {
     left += status.left();
   }
-  session.console.note(fmt::format("{}: {} cells, {} runs to make, {} at a time, about {}",
-                                   plan.experiment.name, cells.size(), left, options.jobs,
+  session.console.note(fmt::format("{}: {}, {} to make, {} at a time, about {}",
+                                   plan.experiment.name, countText(cells.size(), "cell"),
+                                   countText(static_cast<std::uint64_t>(left), "run"), options.jobs,
                                    readableSeconds(secondsLeft(cells, options.jobs))));
   std::vector<RunFailure> failures;
   if (left > 0) {

@@ -90,9 +90,11 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsWithEverySelector) {
 }
 
 TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
-  RunOptions options = quickOptions("seal", "rs");
-  options.subgraph.hops = 2;
-  expectBruteForce(FinishedRun(options), 3, "seal rs");
+  for (const std::string selector : {"rs", "ps2"}) {
+    RunOptions options = quickOptions("seal", selector);
+    options.subgraph.hops = 2;
+    expectBruteForce(FinishedRun(options), 3, "seal " + selector);
+  }
 }
 
 TEST(LinkPredictor, FindsWhatBruteForceFindsWithFormulas) {
