@@ -13,6 +13,7 @@
 #include "edgewise/report/mean_text.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/training/run_metrics.h"
+#include "edgewise/training/run_options.h"
 #include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 
@@ -31,7 +32,11 @@ struct Side {
 };
 
 RunMetrics readMetrics(const std::filesystem::path& folder) {
-  const nlohmann::ordered_json json = RunFolder::open(folder).readJson("metrics.json");
+  const RunFolder files = RunFolder::open(folder);
+  // Refuses runs of a newer version, whose numbers may mean something else.
+  RunOptions options;
+  files.readOptions(options);
+  const nlohmann::ordered_json json = files.readJson("metrics.json");
   try {
     return RunMetrics::fromJson(json);
   } catch (const nlohmann::json::exception& error) {

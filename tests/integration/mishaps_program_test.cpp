@@ -210,7 +210,7 @@ TEST_F(Mishaps, ReproduceThatFillsTheDiskGoesOnWhenThereIsRoom) {
                                           "--set",
                                           "training.epochs=1",
                                           "selector.epochs=2",
-                                          "model.hidden=8",
+                                          "selector.warmup=0",
                                           "planted.nodes=300"};
   const Outcome full = runProgram(words, fullDisk(4 << 10));
   EXPECT_NE(full.code, 0);
