@@ -167,10 +167,12 @@ class PredictCommand {
     const auto carried = std::ranges::count_if(predictions, &Prediction::carried);
     if (carried > 0) {
       session_.console.warn(
-          fmt::format("{} carried messages, which flatters the score; `edgewise explain` leaves a "
-                      "pair's own edge out",
-                      countText(static_cast<std::uint64_t>(carried), "of the pairs is an edge that",
-                                "of the pairs are edges that")));
+          countText(
+              static_cast<std::uint64_t>(carried),
+              "of the pairs is an edge that carried messages itself, which flatters its score",
+              "of the pairs are edges that carried messages themselves, which flatters their "
+              "scores") +
+          "; `edgewise explain` leaves such an edge out");
     }
     writeAll(predictions, true);
   }

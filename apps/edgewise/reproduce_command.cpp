@@ -196,6 +196,14 @@ void showOutcome(const Session& session, const ExperimentPlan& plan,
   session.console.showJson(json);
 }
 
+// That of all failures, where they agree on what a user can mend.
+ExitCode exitCodeOf(const std::vector<RunFailure>& failures) {
+  const bool no_room = std::ranges::all_of(failures, [](const RunFailure& failure) {
+    return failure.code == static_cast<int>(ExitCode::kResources);
+  });
+  return no_room ? ExitCode::kResources : ExitCode::kFailure;
+}
+
 void reproduce(Session& session, const ReproduceArguments& arguments) {
   if (!arguments.docs.empty() && arguments.name.empty()) {
     writeDocs(session, arguments);
@@ -247,7 +255,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                             failures.front().run, failures.front().reason),
                 fmt::format("what they said is in {}; the same command tries them again",
                             (options.out / "logs").string()),
-                ExitCode::kFailure);
+                exitCodeOf(failures));
   }
 }
 
