@@ -13,6 +13,8 @@
 #include "edgewise/report/mean_text.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/training/run_metrics.h"
+#include "edgewise/training/run_options.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -30,7 +32,11 @@ struct Side {
 };
 
 RunMetrics readMetrics(const std::filesystem::path& folder) {
-  const nlohmann::ordered_json json = RunFolder::open(folder).readJson("metrics.json");
+  const RunFolder files = RunFolder::open(folder);
+  // Refuses runs of a newer version, whose numbers may mean something else.
+  RunOptions options;
+  files.readOptions(options);
+  const nlohmann::ordered_json json = files.readJson("metrics.json");
   try {
     return RunMetrics::fromJson(json);
   } catch (const nlohmann::json::exception& error) {
@@ -98,8 +104,8 @@ SeedPairs pairUp(const Side& first, const Side& second) {
   }
   pairs.unpaired = first.runs.size() + second.runs.size() - 2 * pairs.seeds.size();
   if (pairs.seeds.size() < 2) {
-    throw ConfigError(fmt::format("{} seeds have a run on both sides; a test needs two at least",
-                                  pairs.seeds.size()),
+    throw ConfigError(fmt::format("{} a run on both sides; a test needs two at least",
+                                  countText(pairs.seeds.size(), "seed has", "seeds have")),
                       "train both with the same seeds, for example --seeds 10");
   }
   return pairs;
@@ -199,8 +205,9 @@ void compare(const Session& session, CompareArguments arguments) {
   const Side second = readSide(arguments.against);
   const SeedPairs pairs = pairUp(first, second);
   if (pairs.unpaired > 0) {
-    session.console.warn(
-        fmt::format("{} runs have no partner of the same seed and are left out", pairs.unpaired));
+    session.console.warn(countText(pairs.unpaired,
+                                   "run has no partner of the same seed and is left out",
+                                   "runs have no partner of the same seed and are left out"));
   }
   if (pairs.other_splits) {
     session.console.warn(

@@ -37,6 +37,19 @@ std::vector<std::string> optionNames(const CommandWords& command) {
   return names;
 }
 
+// What may stand alone after the command; nothing where files may.
+std::vector<std::string> aloneAfter(const CommandWords& command) {
+  for (const OptionWords& option : command.options) {
+    if (option.positional && !option.choices.empty()) {
+      return option.choices;
+    }
+  }
+  return {};
+}
+
+// Words with colons and equal signs in them are no file names, which bash would put backslashes in.
+constexpr std::string_view kAsTheyStand = "      compopt +o filenames 2>/dev/null\n";
+
 std::string bashValues(const CommandWords& command) {
   std::string text;
   for (const OptionWords& option : command.options) {
@@ -46,14 +59,14 @@ std::string bashValues(const CommandWords& command) {
     text += fmt::format("    '{} {}')\n", command.name, option.name);
     switch (option.kind) {
       case ValueKind::kChoice:
-        text += fmt::format("      COMPREPLY=($(compgen -W {} -- \"$current\"))\n",
-                            quoted(joinText(option.choices, " ")));
+        text += fmt::format("      COMPREPLY=($(compgen -W {} -- \"$current\"))\n{}",
+                            quoted(joinText(option.choices, " ")), kAsTheyStand);
         break;
       case ValueKind::kSetting:
         text += fmt::format(
             "      COMPREPLY=($(compgen -S = -W {} -- \"$current\"))\n"
-            "      compopt -o nospace 2>/dev/null\n",
-            quoted(joinText(option.choices, " ")));
+            "      compopt -o nospace 2>/dev/null\n{}",
+            quoted(joinText(option.choices, " ")), kAsTheyStand);
         break;
       case ValueKind::kFile:
         text += "      COMPREPLY=($(compgen -f -- \"$current\"))\n";
@@ -64,6 +77,21 @@ std::string bashValues(const CommandWords& command) {
     text += "      return ;;\n";
   }
   return text;
+}
+
+// The words that stand alone. Bash takes a colon for the end of a word, so that table:rec comes in
+// three, and only what follows the last colon is replaced.
+std::string bashAlone(const CommandWords& command) {
+  const std::vector<std::string> words = aloneAfter(command);
+  if (words.empty()) {
+    return "";
+  }
+  return fmt::format(
+      "    {})\n"
+      "      COMPREPLY=($(compgen -W {} -- \"$prefix$current\"))\n"
+      "      COMPREPLY=(\"${{COMPREPLY[@]#\"$prefix\"}}\")\n{}"
+      "      return ;;\n",
+      command.name, quoted(joinText(words, " ")), kAsTheyStand);
 }
 
 // Between brackets and colons.
@@ -94,7 +122,10 @@ std::string zshArguments(const CommandWords& command) {
   std::string text = fmt::format("        {})\n          _arguments", command.name);
   for (const OptionWords& option : command.options) {
     if (option.positional) {
-      text += fmt::format(" \\\n            '*:{}:_files'", zshText(option.name));
+      text += option.choices.empty()
+                  ? fmt::format(" \\\n            '*:{}:_files'", zshText(option.name))
+                  : fmt::format(" \\\n            '1:{}:({})'", zshText(option.name),
+                                zshText(joinText(option.choices, " ")));
     } else if (!option.name.empty()) {
       text += fmt::format(" \\\n            '{}[{}]{}'", option.name, zshText(option.about),
                           zshValue(option));
@@ -108,8 +139,10 @@ std::string zshArguments(const CommandWords& command) {
 std::string bashCompletion(const ProgramWords& words) {
   std::string values;
   std::string options;
+  std::string alone;
   for (const CommandWords& command : words.commands) {
     values += bashValues(command);
+    alone += bashAlone(command);
     options += fmt::format("    {}) options={} ;;\n", command.name,
                            quoted(joinText(optionNames(command), " ")));
   }
@@ -117,7 +150,7 @@ std::string bashCompletion(const ProgramWords& words) {
       "# bash completion for edgewise; load it with: source <(edgewise completion bash)\n"
       "_edgewise() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}\n"
-      "  local command=${{COMP_WORDS[1]}} options=\n"
+      "  local command=${{COMP_WORDS[1]}} options= prefix=\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W {} -- \"$current\"))\n"
       "    return\n"
@@ -127,12 +160,19 @@ std::string bashCompletion(const ProgramWords& words) {
       "  case \"$command\" in\n{}"
       "  esac\n"
       "  case \"$current\" in\n"
-      "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
-      "    *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
+      "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")); return ;;\n"
       "  esac\n"
+      "  if [ \"$current\" = : ]; then\n"
+      "    prefix=$before: current=\n"
+      "  elif [ \"$before\" = : ]; then\n"
+      "    prefix=${{COMP_WORDS[COMP_CWORD-2]}}:\n"
+      "  fi\n"
+      "  case \"$command\" in\n{}"
+      "  esac\n"
+      "  COMPREPLY=($(compgen -f -- \"$current\"))\n"
       "}}\n"
       "complete -o filenames -F _edgewise edgewise\n",
-      quoted(joinText(commandNames(words), " ") + " --help --version"), values, options);
+      quoted(joinText(commandNames(words), " ") + " --help --version"), values, options, alone);
 }
 
 std::string zshCompletion(const ProgramWords& words) {
@@ -171,6 +211,9 @@ std::string fishCompletion(const ProgramWords& words) {
                     quoted(command.about)));
     const std::string where =
         fmt::format("complete -c edgewise -n '__fish_seen_subcommand_from {}'", command.name);
+    if (const std::vector<std::string> alone = aloneAfter(command); !alone.empty()) {
+      add(fmt::format("{} -f -a {}", where, quoted(joinText(alone, " "))));
+    }
     for (const OptionWords& option : command.options) {
       if (option.positional || option.name.empty()) {
         continue;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edgewise/data/dataset_facts.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -14,14 +15,14 @@ constexpr std::size_t kShortHash = 12;
 
 std::string mendedText(const LoadNotes& notes) {
   std::vector<std::string> parts;
-  const auto put = [&](std::size_t count, const char* what) {
+  const auto put = [&](std::size_t count, const char* one, const char* what) {
     if (count > 0) {
-      parts.push_back(fmt::format("{} {}", groupedCount(count), what));
+      parts.push_back(fmt::format("{} {}", countText(count, one), what));
     }
   };
-  put(notes.self_loops, "self-loops dropped");
-  put(notes.duplicates, "repeated rows merged");
-  put(notes.mirrored, "edges listed both ways merged");
+  put(notes.self_loops, "self-loop", "dropped");
+  put(notes.duplicates, "repeated row", "merged");
+  put(notes.mirrored, "edge", "listed both ways merged");
   return joinText(parts, ", ");
 }
 
@@ -30,15 +31,16 @@ std::string mendedText(const LoadNotes& notes) {
 std::string describeDataset(const Dataset& dataset) {
   std::string text = dataset.name + ": ";
   text += dataset.bipartite
-              ? fmt::format(
-                    "{} users, {} items, {} interactions", groupedCount(dataset.bipartite->users),
-                    groupedCount(dataset.bipartite->items), groupedCount(dataset.edges.size()))
-              : fmt::format("{} nodes, {} {}edges", groupedCount(dataset.node_count),
-                            groupedCount(dataset.edges.size()),
-                            dataset.direction == Direction::kDirected ? "directed " : "");
+              ? fmt::format("{}, {}, {}", countText(dataset.bipartite->users, "user"),
+                            countText(dataset.bipartite->items, "item"),
+                            countText(dataset.edges.size(), "interaction"))
+              : fmt::format("{}, {}", countText(dataset.node_count, "node"),
+                            countText(dataset.edges.size(),
+                                      dataset.direction == Direction::kDirected ? "directed edge"
+                                                                                : "edge"));
   if (!dataset.features.empty()) {
-    text += fmt::format(", {} features ({} nonzeros)", groupedCount(dataset.features.columns()),
-                        groupedCount(dataset.features.nonzeroCount()));
+    text += fmt::format(", {} ({})", countText(dataset.features.columns(), "feature"),
+                        countText(dataset.features.nonzeroCount(), "nonzero"));
   }
   if (dataset.official) {
     text += fmt::format(

@@ -28,6 +28,12 @@ void show(const Console& console, const Explanation& explanation) {
     console.say("");
     console.show(*common);
   }
+  if (const std::string title = neighbourTitle(explanation); !title.empty()) {
+    console.say("\n" + title);
+  }
+  if (const auto neighbours = neighbourTable(explanation)) {
+    console.show(*neighbours);
+  }
   if (const auto nodes = subgraphTable(explanation); nodes && explanation.subgraph) {
     console.say("\n" + subgraphTitle(*explanation.subgraph));
     console.show(*nodes);
@@ -47,12 +53,14 @@ struct ExplainArguments {
   std::string folder;
   std::string pair;
   std::string svg;
+  ExplainOptions options;
 };
 
 void explain(Session& session, const ExplainArguments& arguments) {
   const ServedRun run = serveRun(openOneRun(session, arguments.folder), dataRoot(session.data_root),
                                  session.console.progress());
-  const Explanation explanation = explainPair(run, findPair(run.dataset, arguments.pair));
+  const Explanation explanation = explainPair(run, findPair(run.dataset, arguments.pair),
+                                              arguments.options, session.console.progress());
   if (!arguments.svg.empty()) {
     writePicture(explanation, arguments.svg);
   }
@@ -71,12 +79,23 @@ void addExplainCommand(CLI::App& program, Session& session) {
       ->required();
   command->add_option("--svg", arguments->svg, "draw the enclosing subgraph into this file")
       ->option_text("FILE");
+  command
+      ->add_option("--neighbours", arguments->options.neighbours,
+                   "how many of the neighbours that mattered most to tell (default: 10; 0: none)")
+      ->option_text("N")
+      ->check(CLI::Range(0, 1'000'000));
   addCommonOptions(*command, session);
   command->footer(
       "Shows the pair's score, how many hops around each end it was seen by, how the selector\n"
       "weighed the other views, and the subgraph within those hops: its nodes, their labels and\n"
       "edges (--json has them all, --svg draws them). The pair is scored as test pairs\n"
       "are; where its own edge is known, it is left out of the messages first.\n"
+      "\n"
+      "Which neighbours mattered: the pair is scored anew without the messages between its ends\n"
+      "and one neighbour, for one neighbour after the other. Where the score falls, that\n"
+      "neighbour spoke for the link. At most 100 are left out in turn (fewer on graphs of\n"
+      "millions of edges), or as many as --neighbours asks for: common neighbours first, then\n"
+      "those with the fewest edges.\n"
       "\n"
       "Example:\n"
       "  edgewise train --edges friends.csv --model gae --selector ps2 --out runs/friends\n"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -15,11 +16,9 @@ constexpr std::size_t kMostListed = 10;
 // And more nodes of a subgraph than these.
 constexpr std::size_t kMostNodes = 20;
 
-std::string hopsText(int hops) { return fmt::format("{} hop{}", hops, hops == 1 ? "" : "s"); }
+std::string hopsText(int hops) { return countText(static_cast<std::uint64_t>(hops), "hop"); }
 
-std::string nodesText(std::size_t nodes) {
-  return fmt::format("{} node{}", groupedCount(nodes), nodes == 1 ? "" : "s");
-}
+std::string nodesText(std::size_t nodes) { return countText(nodes, "node"); }
 
 std::string scoreText(const Explanation& explanation) {
   return explanation.probability ? fmt::format("{:.4f}, a link with probability {:.1f}%",
@@ -131,6 +130,28 @@ int deepest(const Explanation& explanation) {
   return depth;
 }
 
+// Whether the score is a sum over common neighbours, so that leaving one out takes away what it
+// adds.
+bool addsUp(const Explanation& explanation) {
+  return explanation.model == "cn" || explanation.model == "aa" || explanation.model == "ra";
+}
+
+std::string whoseText(const NeighbourChange& change, const Explanation& explanation) {
+  if (change.of_source && change.of_target) {
+    return "both";
+  }
+  return change.of_source ? explanation.source.id : explanation.target.id;
+}
+
+std::string triedText(const NeighbourChanges& told) {
+  if (told.tried == told.count) {
+    return countText(told.count, "neighbour");
+  }
+  return fmt::format(
+      "{} of {} (common ones first, then those with the fewest edges; --neighbours {} takes all)",
+      groupedCount(told.tried), countText(told.count, "neighbour"), told.count);
+}
+
 }  // namespace
 
 TextTable explanationTable(const Explanation& explanation) {
@@ -148,7 +169,7 @@ TextTable explanationTable(const Explanation& explanation) {
     table.addRow({"together", nodesText(explanation.nodes)});
   }
   table.addRow({"known", knownText(explanation)});
-  table.addRow({"messages", fmt::format("{} edges: {}", groupedCount(explanation.message_edges),
+  table.addRow({"messages", fmt::format("{}: {}", countText(explanation.message_edges, "edge"),
                                         explanation.carried)});
   return table;
 }
@@ -183,10 +204,8 @@ std::optional<TextTable> viewTable(const Explanation& explanation) {
 }
 
 std::string subgraphTitle(const ExplainedSubgraph& subgraph) {
-  const std::size_t edges = subgraph.edges.size();
-  return fmt::format("the enclosing subgraph: {}, {} edge{}, labels {}",
-                     nodesText(subgraph.nodes.size()), groupedCount(edges), edges == 1 ? "" : "s",
-                     subgraph.labelling);
+  return fmt::format("the enclosing subgraph: {}, {}, labels {}", nodesText(subgraph.nodes.size()),
+                     countText(subgraph.edges.size(), "edge"), subgraph.labelling);
 }
 
 std::optional<TextTable> subgraphTable(const Explanation& explanation) {
@@ -225,15 +244,44 @@ std::optional<TextTable> subgraphTable(const Explanation& explanation) {
   return table;
 }
 
+std::optional<TextTable> neighbourTable(const Explanation& explanation) {
+  if (!explanation.neighbours || explanation.neighbours->most.empty() || addsUp(explanation)) {
+    return std::nullopt;
+  }
+  TextTable table({{"neighbour"},
+                   {"of"},
+                   {"degree", Align::kRight},
+                   {"score without", Align::kRight},
+                   {"change", Align::kRight}});
+  for (const NeighbourChange& one : explanation.neighbours->most) {
+    table.addRow({one.id, whoseText(one, explanation), groupedCount(one.degree),
+                  fmt::format("{:.4g}", one.score), fmt::format("{:+.4g}", one.change)});
+  }
+  return table;
+}
+
+std::string neighbourTitle(const Explanation& explanation) {
+  if (!explanation.neighbours || addsUp(explanation)) {
+    return "";
+  }
+  const NeighbourChanges& told = *explanation.neighbours;
+  if (told.count == 0) {
+    return "neither end has another neighbour that messages come from";
+  }
+  if (told.most.empty()) {
+    return fmt::format("the score stays the same whichever of {} is left out", triedText(told));
+  }
+  return fmt::format("the neighbours that mattered most, {} left out one at a time",
+                     triedText(told));
+}
+
 std::optional<TextTable> commonTable(const Explanation& explanation) {
   if (explanation.common.empty()) {
     return std::nullopt;
   }
   const std::size_t count = explanation.common.size();
   TextTable table(
-      {{fmt::format("{} common neighbour{}", groupedCount(count), count == 1 ? "" : "s")},
-       {"degree", Align::kRight},
-       {"adds", Align::kRight}});
+      {{countText(count, "common neighbour")}, {"degree", Align::kRight}, {"adds", Align::kRight}});
   for (const CommonNeighbour& node :
        std::span(explanation.common).first(std::min(kMostListed, count))) {
     table.addRow(

@@ -21,6 +21,11 @@ namespace edgewise::app {
 [[nodiscard]] std::optional<TextTable> subgraphTable(const Explanation& explanation);
 // How large it is.
 [[nodiscard]] std::string subgraphTitle(const ExplainedSubgraph& subgraph);
+// The neighbours that mattered most; nothing where none did, or common neighbours say the same.
+[[nodiscard]] std::optional<TextTable> neighbourTable(const Explanation& explanation);
+// What that table shows, or why there is none; empty where they were not asked for or common
+// neighbours say the same.
+[[nodiscard]] std::string neighbourTitle(const Explanation& explanation);
 // The nodes between the ends, the first few; nothing where there are none.
 [[nodiscard]] std::optional<TextTable> commonTable(const Explanation& explanation);
 

@@ -10,6 +10,7 @@
 #include "edgewise/data/catalogue.h"
 #include "edgewise/serving/embeddings.h"
 #include "edgewise/serving/link_predictor.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 #include "run_choice.h"
 
@@ -29,9 +30,9 @@ void exportRun(Session& session, const ExportArguments& arguments) {
   const NodeEmbeddings embeddings = embedNodes(run.stored, run.dataset, graph.messages);
   writeEmbeddings(arguments.embeddings, run.dataset, embeddings);
   session.console.note(graph.describe());
-  session.console.say(fmt::format("{} layers of {} nodes, {} wide, written to {}",
-                                  embeddings.layers.size(), groupedCount(embeddings.nodes),
-                                  embeddings.width, arguments.embeddings));
+  session.console.say(
+      fmt::format("{} of {}, {} wide, written to {}", countText(embeddings.layers.size(), "layer"),
+                  countText(embeddings.nodes, "node"), embeddings.width, arguments.embeddings));
   session.console.showJson({{"file", arguments.embeddings},
                             {"layers", embeddings.layers.size()},
                             {"nodes", embeddings.nodes},

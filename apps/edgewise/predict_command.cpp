@@ -14,6 +14,7 @@
 #include "edgewise/serving/link_predictor.h"
 #include "edgewise/serving/node_ids.h"
 #include "edgewise/util/atomic_file.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
 #include "predict_text.h"
@@ -124,7 +125,7 @@ class Output {
 };
 
 std::string forecastText(const SearchEstimate& estimate) {
-  return fmt::format("{} pairs to score: about {} and {}", groupedCount(estimate.pairs),
+  return fmt::format("{} to score: about {} and {}", countText(estimate.pairs, "pair"),
                      readableSeconds(estimate.seconds), readableBytes(estimate.memory_bytes));
 }
 
@@ -143,10 +144,9 @@ class PredictCommand {
     const Console& console = session_.console;
     console.note(predictor_.graph().describe());
     if (const auto& calibration = predictor_.calibration()) {
-      console.note(fmt::format(
-          "probabilities: {} on {} links and {} non-links of the validation, weighed alike",
-          calibration->method(), groupedCount(calibration->links()),
-          groupedCount(calibration->others())));
+      console.note(fmt::format("probabilities: {} on {} and {} of the validation, weighed alike",
+                               calibration->method(), countText(calibration->links(), "link"),
+                               countText(calibration->others(), "non-link")));
     }
     if (arguments_.all) {
       predictAll();
@@ -167,9 +167,12 @@ class PredictCommand {
     const auto carried = std::ranges::count_if(predictions, &Prediction::carried);
     if (carried > 0) {
       session_.console.warn(
-          fmt::format("{} of the pairs are edges that carried messages themselves, which flatters "
-                      "their scores; `edgewise explain` leaves such an edge out",
-                      groupedCount(static_cast<std::uint64_t>(carried))));
+          countText(
+              static_cast<std::uint64_t>(carried),
+              "of the pairs is an edge that carried messages itself, which flatters its score",
+              "of the pairs are edges that carried messages themselves, which flatters their "
+              "scores") +
+          "; `edgewise explain` leaves such an edge out");
     }
     writeAll(predictions, true);
   }
@@ -195,7 +198,7 @@ class PredictCommand {
         session_.console.progress());
     finish(writer, output);
     session_.console.note(
-        fmt::format("{} sources, {}, {} at most", groupedCount(request.sources.size()),
+        fmt::format("{}, {}, {} at most", countText(request.sources.size(), "source"),
                     readableSeconds(watch.seconds()), readableBytes(peakMemoryBytes())));
   }
 

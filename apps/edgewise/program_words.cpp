@@ -1,10 +1,13 @@
 #include "program_words.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 
 #include "edgewise/data/catalogue.h"
+#include "edgewise/experiments/experiment.h"
 #include "edgewise/training/run_options.h"
 #include "edgewise/util/recipe.h"
 
@@ -28,6 +31,14 @@ std::vector<std::string> datasetNames() {
   return names;
 }
 
+std::vector<std::string> experimentNames() {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : experiments()) {
+    names.push_back(experiment.name);
+  }
+  return names;
+}
+
 // Values that can be listed, by option.
 std::map<std::string, std::vector<std::string>> knownValues() {
   return {{"--model", modelNames()},
@@ -35,14 +46,19 @@ std::map<std::string, std::vector<std::string>> knownValues() {
           {"--recipe", recipeNames()},
           {"--selector", {"none", "mean", "jk", "rs", "ps2", "oracle"}},
           {"--device", {"auto", "cpu", "cuda"}},
-          {"--messages", {"train", "train+valid", "all"}}};
+          {"--messages", {"train", "train+valid", "all"}},
+          // What stands alone, by command.
+          {"reproduce NAME", experimentNames()},
+          {"datasets NAME", datasetNames()},
+          {"options KEY", settingKeys()},
+          {"completion SHELL", {"bash", "zsh", "fish"}}};
 }
 
 bool namesAFile(const std::string& value) {
   return value.starts_with("FILE") || value.starts_with("DIR") || value.ends_with("FILE");
 }
 
-OptionWords wordsOf(const CLI::Option& option,
+OptionWords wordsOf(const CLI::Option& option, const std::string& command,
                     const std::map<std::string, std::vector<std::string>>& values) {
   OptionWords words;
   words.about = option.get_description();
@@ -59,7 +75,8 @@ OptionWords wordsOf(const CLI::Option& option,
     words.value.clear();
     return words;
   }
-  const auto known = values.find(words.name);
+  const auto known =
+      values.find(words.positional ? fmt::format("{} {}", command, words.name) : words.name);
   if (words.name == "--set") {
     words.kind = ValueKind::kSetting;
     words.choices = settingKeys();
@@ -83,7 +100,7 @@ ProgramWords wordsOf(const CLI::App& program) {
     CommandWords one{
         command->get_name(), command->get_description(), footer == words.footer ? "" : footer, {}};
     for (const CLI::Option* option : command->get_options()) {
-      one.options.push_back(wordsOf(*option, values));
+      one.options.push_back(wordsOf(*option, one.name, values));
     }
     words.commands.push_back(std::move(one));
   }

@@ -15,6 +15,7 @@
 #include "edgewise/experiments/results_page.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/run_options.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/text.h"
 
@@ -195,6 +196,14 @@ void showOutcome(const Session& session, const ExperimentPlan& plan,
   session.console.showJson(json);
 }
 
+// That of all failures, where they agree on what a user can mend.
+ExitCode exitCodeOf(const std::vector<RunFailure>& failures) {
+  const bool no_room = std::ranges::all_of(failures, [](const RunFailure& failure) {
+    return failure.code == static_cast<int>(ExitCode::kResources);
+  });
+  return no_room ? ExitCode::kResources : ExitCode::kFailure;
+}
+
 void reproduce(Session& session, const ReproduceArguments& arguments) {
   if (!arguments.docs.empty() && arguments.name.empty()) {
     writeDocs(session, arguments);
@@ -224,8 +233,9 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
   for (const CellStatus& status : cells) {
     left += status.left();
   }
-  session.console.note(fmt::format("{}: {} cells, {} runs to make, {} at a time, about {}",
-                                   plan.experiment.name, cells.size(), left, options.jobs,
+  session.console.note(fmt::format("{}: {}, {} to make, {} at a time, about {}",
+                                   plan.experiment.name, countText(cells.size(), "cell"),
+                                   countText(static_cast<std::uint64_t>(left), "run"), options.jobs,
                                    readableSeconds(secondsLeft(cells, options.jobs))));
   std::vector<RunFailure> failures;
   if (left > 0) {
@@ -245,7 +255,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                             failures.front().run, failures.front().reason),
                 fmt::format("what they said is in {}; the same command tries them again",
                             (options.out / "logs").string()),
-                ExitCode::kFailure);
+                exitCodeOf(failures));
   }
 }
 

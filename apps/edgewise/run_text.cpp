@@ -7,6 +7,7 @@
 
 #include "edgewise/evaluation/summary.h"
 #include "edgewise/report/mean_text.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -48,19 +49,19 @@ std::string describeSplit(const RunMetrics& run) {
   const SplitSummary& split = run.split;
   const std::string negatives =
       split.negatives_per_positive > 0
-          ? fmt::format("{} {} negatives for each", groupedCount(split.negatives_per_positive),
-                        split.negatives)
+          ? fmt::format("{} for each",
+                        countText(split.negatives_per_positive, split.negatives + " negative"))
           : fmt::format("{} negatives {} / {}", split.negatives, groupedCount(split.valid_negative),
                         groupedCount(split.test_negative));
   const std::string audit = run.audit.clean()
                                 ? fmt::format("{} checks, no leaks", run.audit.checks.size())
-                                : fmt::format("{} LEAKS", groupedCount(run.audit.leakCount()));
+                                : countText(run.audit.leakCount(), "LEAK", "LEAKS");
   return fmt::format(
-      "split {} (seed {}): {} message, {} valid, {} test edges; {}; split {}\n"
+      "split {} (seed {}): {} message, {} valid, {}; {}; split {}\n"
       "messages at train: {}, at test: {}; audit: {}",
       split.kind, split.seed, groupedCount(split.message), groupedCount(split.valid),
-      groupedCount(split.test), negatives, split.hash.substr(0, 12), split.message_at_train,
-      split.message_at_test, audit);
+      countText(split.test, "test edge"), negatives, split.hash.substr(0, 12),
+      split.message_at_train, split.message_at_test, audit);
 }
 
 TextTable metricsTable(const RunMetrics& run) {
@@ -113,7 +114,9 @@ std::string describeLearning(const RunMetrics& run, const LearningSummary& learn
   std::string text = fmt::format("{} on {}: {} parameters", run.label(), learning.input,
                                  groupedCount(static_cast<std::size_t>(learning.parameters)));
   if (learning.epochs > 0) {
-    text += fmt::format(", {} epochs, best {}", learning.epochs, learning.best_epoch);
+    text += fmt::format(", {}, best {}",
+                        countText(static_cast<std::uint64_t>(learning.epochs), "epoch"),
+                        learning.best_epoch);
   }
   if (run.views) {
     text += fmt::format("\n{:.2f} views in use for the test links", run.views->effective);

@@ -143,6 +143,8 @@ std::vector<Job> unfinishedJobs(const std::filesystem::path& folder,
   std::vector<Job> jobs;
   for (const std::filesystem::path& path : runsBelow(folder)) {
     const RunFolder run = RunFolder::open(path);
+    Job job{.options = {}, .folder = path};
+    run.readOptions(job.options);
     if (run.finished()) {
       try {
         finished.push_back(RunMetrics::fromJson(run.readJson("metrics.json")));
@@ -153,8 +155,6 @@ std::vector<Job> unfinishedJobs(const std::filesystem::path& folder,
       }
       continue;
     }
-    Job job{.options = {}, .folder = path};
-    run.readOptions(job.options);
     jobs.push_back(std::move(job));
   }
   if (jobs.empty() && finished.empty()) {

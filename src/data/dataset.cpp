@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/hash.h"
 #include "edgewise/util/text.h"
@@ -143,8 +144,10 @@ std::size_t settleNodes(DatasetParts& parts, LoadNotes& notes) {
         "give the features an id column, or remove rows of nodes without edges");
   }
   if (rows > nodes) {
-    notes.remarks.push_back(fmt::format("{} nodes have features but no higher id in the edge list",
-                                        groupedCount(rows - nodes)));
+    notes.remarks.push_back(countText(rows - nodes,
+                                      "node has features but no edge: the list names no id so high",
+                                      "nodes have features but no edges: the list names no ids so "
+                                      "high"));
     parts.raw.ids = IdMap::numbers(rows);
   }
   return rows;
@@ -184,8 +187,8 @@ Dataset makeDataset(DatasetParts parts) {
   }
   dataset.edges = cleanEdges(parts.raw.table, dataset.direction, dataset.notes);
   if (dataset.edges.empty()) {
-    throw DataError(fmt::format("{}: no edges left after removing {} self-loops", dataset.name,
-                                dataset.notes.self_loops),
+    throw DataError(fmt::format("{}: no edges left after removing {}", dataset.name,
+                                countText(dataset.notes.self_loops, "self-loop")),
                     "link prediction needs at least a few edges between different nodes");
   }
   dataset.ids = std::move(parts.raw.ids);

@@ -168,7 +168,7 @@ class Queue {
       watcher_.finished(done.run->label, readSeedResult(done.run->folder), seconds, moment());
       return;
     }
-    failures_.push_back({done.run->label, reasonIn(done.log, code)});
+    failures_.push_back({done.run->label, reasonIn(done.log, code), code});
     watcher_.failed(failures_.back());
   }
 

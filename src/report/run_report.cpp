@@ -8,6 +8,7 @@
 #include "edgewise/report/html.h"
 #include "edgewise/report/mean_text.h"
 #include "edgewise/util/atomic_file.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/hash.h"
 #include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
@@ -130,8 +131,8 @@ std::string leadOf(RunGroups groups) {
                                 : fmt::format("Seed {}. ", groups.front().first().metrics.seed);
   return bestText(groups) + count +
          (leaks == 0 ? "The audit found no leaks."
-                     : fmt::format("<strong class=\"bad\">The audit found {} leaks.</strong>",
-                                   groupedCount(leaks)));
+                     : fmt::format("<strong class=\"bad\">The audit found {}.</strong>",
+                                   countText(leaks, "leak")));
 }
 
 // What several runs lack is told once.

@@ -7,6 +7,7 @@
 
 #include "edgewise/report/html.h"
 #include "edgewise/report/mean_text.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/text.h"
 #include "report/sections.h"
 
@@ -82,8 +83,8 @@ std::string epochsText(const RunGroup& group) {
 }
 
 std::string deviceText(const RunMetrics& metrics) {
-  return metrics.device + (metrics.precision == "fp32" ? "" : " " + metrics.precision) +
-         fmt::format(", {} {}", metrics.threads, metrics.threads == 1 ? "thread" : "threads");
+  return metrics.device + (metrics.precision == "fp32" ? "" : " " + metrics.precision) + ", " +
+         countText(static_cast<std::uint64_t>(metrics.threads), "thread");
 }
 
 std::string leaksText(const RunGroup& group, std::size_t leaks) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "edgewise/graph/heuristics.h"
+#include "edgewise/sampling/edge_set.h"
 #include "serving/pair_context.h"
 
 namespace edgewise::detail {
@@ -37,10 +39,12 @@ class PairGraph {
   CsrGraph in_;
 };
 
-PairGraph graphWithout(const ServedRun& run, MessageEdges messages, Edge pair) {
-  const Direction direction = run.dataset.direction;
-  std::erase_if(messages.table.edges, [&](Edge edge) { return sameEdge(edge, pair, direction); });
-  return PairGraph(CsrGraph::fromEdges(run.dataset.node_count, messages.table.edges, direction));
+CsrGraph graphWithout(const ServedRun& run, const MessageEdges& messages,
+                      std::span<const Edge> hidden) {
+  const EdgeSet gone = EdgeSet::fromEdges(hidden, run.dataset.direction);
+  std::vector<Edge> edges = messages.table.edges;
+  std::erase_if(edges, [&](Edge edge) { return gone.contains(edge); });
+  return CsrGraph::fromEdges(run.dataset.node_count, edges, run.dataset.direction);
 }
 
 bool looksEverywhere(Heuristic heuristic) {
@@ -96,16 +100,24 @@ void lookAround(const PairGraph& graph, Edge pair, Heuristic heuristic, Explanat
 
 }  // namespace
 
-Explanation explainByFormula(const ServedRun& run, Edge pair) {
+Explanation explainByFormula(const ServedRun& run, Edge pair, const NeighbourTrial& trial) {
   const RunOptions& options = run.stored.options;
   const Heuristic heuristic = parseHeuristic(options.model);
-  MessageEdges messages = testMessages(run);
+  const MessageEdges messages = testMessages(run);
+  const std::span<const Edge> own(&pair, 1);
   Explanation told = describePair(run, pair, messages);
-  const PairGraph graph = graphWithout(run, std::move(messages), pair);
-  const HeuristicScorer scorer(graph.graph(), heuristic, options.heuristic.resolve());
-  told.score = scorer.score({&pair, 1}).front();
+  const PairGraph graph(graphWithout(run, messages, own));
+  HeuristicOptions resolved = options.heuristic.resolve();
+  const HeuristicScorer scorer(graph.graph(), heuristic, resolved);
+  told.score = scorer.score(own).front();
   told.common = commonOf(run, graph, pair, told.score);
   lookAround(graph, pair, heuristic, told);
+  // A beta that follows from the graph would change with it, and every score with that.
+  resolved.katz_beta = scorer.katzBeta();
+  told.neighbours = trial.run(told, [&](std::span<const Edge> hidden) {
+    const CsrGraph less = graphWithout(run, messages, hidden);
+    return HeuristicScorer(less, heuristic, resolved).score(own).front();
+  });
   return told;
 }
 

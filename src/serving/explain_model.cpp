@@ -24,10 +24,11 @@ class ModelExplainer {
         weights_(readModel(run.stored.folder, model_,
                            {options_, run.stored.data_hash, run.stored.split_hash})),
         chooser_(chooserOf(model_, weights_, options_, run.dataset)),
-        plan_(plan()),
+        all_messages_(planMessages(model_, run.dataset, messages_, options_.network.edge_weights)),
+        plan_(told_.left_out ? all_messages_->without(pairs_) : all_messages_),
         scorer_(model_, weights_.model, plan_, chooser_.get()) {}
 
-  Explanation explain() {
+  Explanation explain(const NeighbourTrial& trial) {
     told_.selector = options_.network.selector.kind;
     told_.score = scorer_.score(pairs_, silentProgress()).front();
     told_.probability = 1 / (1 + std::exp(-told_.score));
@@ -42,15 +43,15 @@ class ModelExplainer {
       told_.view = told_.views.front().view;
     }
     lookAround(plan_->rows(), pairs_.front(), told_.left_out, told_);
+    told_.neighbours = trial.run(told_, [&](std::span<const Edge> hidden) {
+      const ModelScorer scorer(model_, weights_.model, all_messages_->without(hidden),
+                               chooser_.get());
+      return scorer.score(pairs_, silentProgress()).front();
+    });
     return std::move(told_);
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<const MessagePlan> plan() const {
-    auto plan = planMessages(model_, run_.dataset, messages_, options_.network.edge_weights);
-    return told_.left_out ? plan->without(pairs_) : plan;
-  }
-
   [[nodiscard]] std::vector<ViewShare> shares() const {
     const WithoutGradients guard;
     const int first_hops = model_.encoder().firstHops();
@@ -99,14 +100,16 @@ class ModelExplainer {
   ModelWeights weights_;
   std::shared_ptr<const ViewChooser> chooser_;
   ViewChoice choice_;
+  std::shared_ptr<const MessagePlan> all_messages_;
+  // Without the pair's own edge.
   std::shared_ptr<const MessagePlan> plan_;
   ModelScorer scorer_;
 };
 
 }  // namespace
 
-Explanation explainByModel(const ServedRun& run, Edge pair) {
-  return ModelExplainer(run, pair).explain();
+Explanation explainByModel(const ServedRun& run, Edge pair, const NeighbourTrial& trial) {
+  return ModelExplainer(run, pair).explain(trial);
 }
 
 }  // namespace edgewise::detail

@@ -25,6 +25,15 @@ std::optional<int> distanceOf(std::uint32_t label, std::uint32_t beyond) {
   return label < beyond ? std::optional(static_cast<int>(label)) : std::nullopt;
 }
 
+std::optional<double> changeOf(NodeId node, const Explanation& explanation) {
+  if (!explanation.neighbours) {
+    return std::nullopt;
+  }
+  const std::vector<NeighbourChange>& most = explanation.neighbours->most;
+  const auto found = std::ranges::find(most, node, &NeighbourChange::node);
+  return found == most.end() ? std::nullopt : std::optional(found->change);
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> edgesOf(const CsrGraph& graph) {
   std::vector<std::pair<std::size_t, std::size_t>> edges;
   for (std::uint32_t node = 0; node < graph.nodeCount(); ++node) {
@@ -53,7 +62,7 @@ class EnclosingExplainer {
             weights_.model, messages_, chooser_.get(),
             told_.left_out ? std::span<const Edge>(pair_) : std::span<const Edge>())) {}
 
-  Explanation explain() {
+  Explanation explain(const NeighbourTrial& trial) {
     const WithoutGradients guard;
     told_.selector = options_.network.selector.kind;
     told_.score = scorer_->score(pair_, silentProgress()).front();
@@ -64,6 +73,11 @@ class EnclosingExplainer {
     }
     // A pair is cut out without its own edge, whatever carries.
     lookAround(subgraphMessages(run_.dataset, messages_), pair_.front(), true, told_);
+    told_.neighbours = trial.run(told_, [&](std::span<const Edge> hidden) {
+      return model_->scorer(weights_.model, messages_, chooser_.get(), hidden)
+          ->score(pair_, silentProgress())
+          .front();
+    });
     return std::move(told_);
   }
 
@@ -106,8 +120,8 @@ class EnclosingExplainer {
 
 }  // namespace
 
-Explanation explainByEnclosing(const ServedRun& run, Edge pair) {
-  return EnclosingExplainer(run, pair).explain();
+Explanation explainByEnclosing(const ServedRun& run, Edge pair, const NeighbourTrial& trial) {
+  return EnclosingExplainer(run, pair).explain(trial);
 }
 
 std::optional<ExplainedSubgraph> subgraphAround(const ServedRun& run, Edge pair,
@@ -133,7 +147,8 @@ std::optional<ExplainedSubgraph> subgraphAround(const ServedRun& run, Edge pair,
     result.nodes.push_back({.id = run.dataset.nodeLabel(labelled.nodes[node]),
                             .label = {label.begin(), label.end()},
                             .from_source = distanceOf(distances.labels[2 * node], beyond),
-                            .from_target = distanceOf(distances.labels[2 * node + 1], beyond)});
+                            .from_target = distanceOf(distances.labels[2 * node + 1], beyond),
+                            .change = changeOf(labelled.nodes[node], explanation)});
   }
   return result;
 }

@@ -40,7 +40,27 @@ nlohmann::ordered_json commonJson(const std::vector<CommonNeighbour>& common) {
   return json;
 }
 
+std::string endName(const NeighbourChange& change) {
+  if (change.of_source && change.of_target) {
+    return "both";
+  }
+  return change.of_source ? "source" : "target";
+}
+
 }  // namespace
+
+nlohmann::ordered_json NeighbourChanges::toJson() const {
+  nlohmann::ordered_json json = {{"count", count}, {"tried", tried}};
+  json["most"] = nlohmann::ordered_json::array();
+  for (const NeighbourChange& one : most) {
+    json["most"].push_back({{"id", one.id},
+                            {"of", endName(one)},
+                            {"degree", one.degree},
+                            {"score", one.score},
+                            {"change", one.change}});
+  }
+  return json;
+}
 
 nlohmann::ordered_json Explanation::toJson() const {
   const bool formula = selector.empty();
@@ -59,6 +79,7 @@ nlohmann::ordered_json Explanation::toJson() const {
   if (formula) {
     json["common_neighbours"] = commonJson(common);
   }
+  json["neighbours"] = neighbours ? neighbours->toJson() : nlohmann::ordered_json();
   json["known"] = {{"edge", !parts.empty()}, {"parts", parts}};
   json["messages"] = {{"carried", carried}, {"edges", message_edges}, {"left_out", left_out}};
   return json;

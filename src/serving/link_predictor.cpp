@@ -26,6 +26,10 @@ std::string partsText(std::span<const std::pair<std::string, std::size_t>> parts
   return joinText(words, " and ");
 }
 
+bool isOne(const std::vector<std::pair<std::string, std::size_t>>& parts) {
+  return parts.size() == 1 && parts.front().second == 1;
+}
+
 // Collects the parts of a graph.
 class GraphParts {
  public:
@@ -74,9 +78,10 @@ std::vector<NodeId> nodesBetween(std::size_t first, std::size_t end) {
 }  // namespace
 
 std::string PredictionGraph::describe() const {
-  std::string text = fmt::format("{} edges carry messages", partsText(carrying));
+  std::string text = fmt::format(
+      "{} messages", partsText(carrying) + (isOne(carrying) ? " edge carries" : " edges carry"));
   if (!silent.empty()) {
-    text += fmt::format("; {} edges do not", partsText(silent));
+    text += "; " + partsText(silent) + (isOne(silent) ? " edge does not" : " edges do not");
   }
   return text;
 }

@@ -105,11 +105,13 @@ void lookAround(const CsrGraph& graph, Edge pair, bool without_own, Explanation&
 
 namespace edgewise {
 
-Explanation explainPair(const ServedRun& run, Edge pair) {
-  const RunOptions& options = run.stored.options;
-  Explanation explanation = isHeuristic(options.model) ? detail::explainByFormula(run, pair)
-                            : readsSubgraphs(options)  ? detail::explainByEnclosing(run, pair)
-                                                       : detail::explainByModel(run, pair);
+Explanation explainPair(const ServedRun& run, Edge pair, const ExplainOptions& options,
+                        ProgressSink& progress) {
+  const RunOptions& chosen = run.stored.options;
+  const detail::NeighbourTrial trial(run, pair, options, progress);
+  Explanation explanation = isHeuristic(chosen.model) ? detail::explainByFormula(run, pair, trial)
+                            : readsSubgraphs(chosen)  ? detail::explainByEnclosing(run, pair, trial)
+                                                      : detail::explainByModel(run, pair, trial);
   explanation.subgraph = detail::subgraphAround(run, pair, explanation);
   return explanation;
 }

@@ -8,6 +8,7 @@
 #include "edgewise/graph/bfs.h"
 #include "edgewise/graph/csr_graph.h"
 #include "edgewise/serving/explanation.h"
+#include "serving/neighbour_trial.h"
 
 namespace edgewise::detail {
 
@@ -31,10 +32,14 @@ namespace edgewise::detail {
 // hops and numbers of nodes; `without_own`: as if the pair's own edge were not in the graph.
 void lookAround(const CsrGraph& graph, Edge pair, bool without_own, Explanation& told);
 
-[[nodiscard]] Explanation explainByModel(const ServedRun& run, Edge pair);
-[[nodiscard]] Explanation explainByFormula(const ServedRun& run, Edge pair);
+// Told with the neighbours that mattered, where `trial` asks for them.
+[[nodiscard]] Explanation explainByModel(const ServedRun& run, Edge pair,
+                                         const NeighbourTrial& trial);
+[[nodiscard]] Explanation explainByFormula(const ServedRun& run, Edge pair,
+                                           const NeighbourTrial& trial);
 // Where the model reads enclosing subgraphs.
-[[nodiscard]] Explanation explainByEnclosing(const ServedRun& run, Edge pair);
+[[nodiscard]] Explanation explainByEnclosing(const ServedRun& run, Edge pair,
+                                             const NeighbourTrial& trial);
 
 // What lies within the hops that an explanation names; none where it names none.
 [[nodiscard]] std::optional<ExplainedSubgraph> subgraphAround(const ServedRun& run, Edge pair,

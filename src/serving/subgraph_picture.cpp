@@ -4,8 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "edgewise/serving/explanation.h"
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/markup.h"
 
 namespace edgewise {
@@ -38,15 +41,16 @@ double across(const ExplainedSubgraph::Node& node) {
   return static_cast<double>(source) / static_cast<double>(std::max(1, source + target));
 }
 
-// The nodes nearest to the ends, the ends first.
+// The nodes that mattered and those nearest to the ends, the ends first.
 std::vector<std::size_t> drawnNodes(const std::vector<ExplainedSubgraph::Node>& nodes) {
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(order)), order.end(),
                    [&](std::size_t a, std::size_t b) {
                      const auto near = [&](std::size_t i) {
-                       return std::min(hops(nodes[i].from_source), kNoPath / 4) +
-                              std::min(hops(nodes[i].from_target), kNoPath / 4);
+                       return std::pair(!nodes[i].change,
+                                        std::min(hops(nodes[i].from_source), kNoPath / 4) +
+                                            std::min(hops(nodes[i].from_target), kNoPath / 4));
                      };
                      return near(a) < near(b);
                    });
@@ -82,17 +86,62 @@ std::string labelText(const std::vector<std::uint32_t>& label) {
   return label.size() == 1 ? fmt::format("{}", label[0]) : fmt::format("{}", fmt::join(label, ","));
 }
 
+// Blue for the link, red against it.
+std::string_view inkOf(double change) { return change < 0 ? "#1f6fb4" : "#c0392b"; }
+
+std::string nameSvg(std::string_view name, Point at, std::string_view style) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" {}>{}</text>", at.x,
+                     at.y, style, escapeMarkup(name));
+}
+
 std::string nodeSvg(const ExplainedSubgraph::Node& node, Point at, bool end) {
+  std::string title = fmt::format("{}: label {}", escapeMarkup(node.id), labelText(node.label));
+  std::string stroke = "stroke=\"#334\"";
+  std::string name;
+  if (end) {
+    name = nameSvg(node.id, {at.x, at.y + 28}, "font-weight=\"bold\"");
+  } else if (node.change) {
+    title += fmt::format("; without it the score changes by {:+.4g}", *node.change);
+    stroke = fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", inkOf(*node.change));
+    name = nameSvg(fmt::format("{} {:+.3g}", node.id, *node.change), {at.x, at.y + 20},
+                   fmt::format("fill=\"{}\" font-weight=\"bold\" stroke=\"white\" "
+                               "stroke-width=\"3\" paint-order=\"stroke\"",
+                               inkOf(*node.change)));
+  }
   return fmt::format(
-      "<g><title>{0}: label {1}</title><circle cx=\"{2:.1f}\" cy=\"{3:.1f}\" r=\"{4}\" "
-      "fill=\"{5}\" stroke=\"#334\"/><text x=\"{2:.1f}\" y=\"{6:.1f}\" "
-      "text-anchor=\"middle\">{1}</text>{7}</g>\n",
-      escapeMarkup(node.id), labelText(node.label), at.x, at.y, end ? 13 : 9,
-      end ? "#f2b134" : "#cfe3f7", at.y + 3.5,
-      end ? fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
-                        "font-weight=\"bold\">{}</text>",
-                        at.x, at.y + 28, escapeMarkup(node.id))
-          : "");
+      "<g><title>{0}</title><circle cx=\"{1:.1f}\" cy=\"{2:.1f}\" r=\"{3}\" fill=\"{4}\" "
+      "{5}/><text x=\"{1:.1f}\" y=\"{6:.1f}\" text-anchor=\"middle\">{7}</text>{8}</g>\n",
+      title, at.x, at.y, end ? 13 : 9, end ? "#f2b134" : "#cfe3f7", stroke, at.y + 3.5,
+      labelText(node.label), name);
+}
+
+// Between an end and a neighbour that mattered in that one's colour.
+std::string edgeSvg(const std::vector<ExplainedSubgraph::Node>& nodes,
+                    std::pair<std::size_t, std::size_t> edge, Point from, Point to) {
+  const std::optional<double>& change = nodes[edge.second].change;
+  const std::string style =
+      edge.first < 2 && change
+          ? fmt::format(" stroke=\"{}\" stroke-width=\"2\" stroke-opacity=\"1\"", inkOf(*change))
+          : "";
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"{}/>\n", from.x,
+                     from.y, to.x, to.y, style);
+}
+
+// What the colours and numbers mean, where there are any, and what is missing.
+std::string captionSvg(const std::vector<ExplainedSubgraph::Node>& nodes, std::size_t left_out) {
+  std::string caption;
+  if (std::ranges::any_of(nodes, [](const auto& node) { return node.change.has_value(); })) {
+    caption =
+        "numbers: how the score changes without that neighbour; blue spoke for the link, red "
+        "against it";
+  }
+  if (left_out > 0) {
+    caption +=
+        fmt::format("{}and {}", caption.empty() ? "" : "; ", countText(left_out, "more node"));
+  }
+  return caption.empty() ? ""
+                         : fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", kMargin / 4,
+                                       kHeight - 6, caption);
 }
 
 }  // namespace
@@ -125,27 +174,28 @@ std::string ExplainedSubgraph::toSvg() const {
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" font-family=\"sans-serif\" font-size=\"9\" role=\"img\">\n"
-      "<title>{2} - {3}: {4} nodes, {5} edges</title>\n"
+      "<title>{2} - {3}: {4}, {5}</title>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kWidth, kHeight, escapeMarkup(nodes.at(0).id), escapeMarkup(nodes.at(1).id), nodes.size(),
-      edges.size());
+      kWidth, kHeight, escapeMarkup(nodes.at(0).id), escapeMarkup(nodes.at(1).id),
+      countText(nodes.size(), "node"), countText(edges.size(), "edge"));
   svg += "<g stroke=\"#99a\" stroke-width=\"0.8\" stroke-opacity=\"0.7\">\n";
   for (const auto& [one, other] : edges) {
     const auto from = points.find(one);
     const auto to = points.find(other);
     if (from != points.end() && to != points.end()) {
-      svg += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                         from->second.x, from->second.y, to->second.x, to->second.y);
+      svg += edgeSvg(nodes, {one, other}, from->second, to->second);
     }
   }
   svg += "</g>\n";
-  for (const auto& [node, point] : points) {
-    svg += nodeSvg(nodes[node], point, node < 2);
+  // What mattered lies on top.
+  for (const bool mattered : {false, true}) {
+    for (const auto& [node, point] : points) {
+      if (nodes[node].change.has_value() == mattered) {
+        svg += nodeSvg(nodes[node], point, node < 2);
+      }
+    }
   }
-  if (drawn.size() < nodes.size()) {
-    svg += fmt::format("<text x=\"{}\" y=\"{}\">and {} nodes more</text>\n", kMargin / 4,
-                       kHeight - 6, nodes.size() - drawn.size());
-  }
+  svg += captionSvg(nodes, nodes.size() - drawn.size());
   return svg + "</svg>\n";
 }
 

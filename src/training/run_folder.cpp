@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -95,7 +96,7 @@ void checkWritable(const std::filesystem::path& path) {
     throwUnwritable(path, nearest.string() + " is a file");
   }
   if (::access(nearest.c_str(), W_OK) != 0) {
-    throwUnwritable(path, "permission denied");
+    throwUnwritable(path, std::generic_category().message(errno));
   }
 }
 

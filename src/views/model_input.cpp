@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "edgewise/util/count_text.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/text.h"
 
@@ -29,7 +30,7 @@ std::string describeInput(const FeatureMatrix& features, std::int64_t embedding)
   if (features.empty()) {
     return learned;
   }
-  const std::string given = fmt::format("{} features", groupedCount(features.columns()));
+  const std::string given = countText(features.columns(), "feature");
   return embedding > 0 ? given + " and " + learned : given;
 }
 

@@ -93,7 +93,7 @@ TEST(MakeDataset, ChecksFeaturesAgainstNodes) {
 
 TEST(MakeDataset, RefusesAGraphWithoutEdges) {
   expectFailure<DataError>([] { (void)makeDataset(partsOf({makeEdge(1, 1)}, 2)); },
-                           "no edges left after removing 1 self-loops");
+                           "no edges left after removing 1 self-loop");
 }
 
 TEST(DatasetHash, ChangesWithAnythingThatCanChangeAResult) {

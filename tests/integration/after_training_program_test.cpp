@@ -134,6 +134,14 @@ TEST(CompletionProgram, CompletesInBash) {
   EXPECT_EQ(offered("train --dataset pub", 3), "pubmed\n");
   EXPECT_EQ(offered("train --set model.hid", 3), "model.hidden=\n");
   EXPECT_EQ(offered("predict --to", 2), "--top\n");
+  // What stands alone; bash has cut it at the colon.
+  EXPECT_EQ(offered("reproduce fi", 2),
+            "fig:views\nfig:observation\nfig:optimization\nfig:hyper\nfig:curves\n");
+  EXPECT_EQ(offered("reproduce table : pla", 4), "planetoid\n");
+  EXPECT_THAT(offered("reproduce table :", 3), HasSubstr("planetoid\nogb\nrec\n"));
+  EXPECT_EQ(offered("datasets cite", 2), "citeseer\n");
+  EXPECT_EQ(offered("options run.thr", 2), "run.threads\n");
+  EXPECT_EQ(offered("completion f", 2), "fish\n");
 }
 
 TEST(CompletionProgram, KnowsEveryShellAndEveryCommand) {
@@ -146,6 +154,9 @@ TEST(CompletionProgram, KnowsEveryShellAndEveryCommand) {
       EXPECT_THAT(script.out, HasSubstr(command)) << shell;
     }
     EXPECT_THAT(script.out, HasSubstr(shell == "fish" ? "-l against" : "--against")) << shell;
+    EXPECT_THAT(script.out,
+                HasSubstr(shell == "zsh" ? "table\\:planetoid table\\:" : "table:planetoid table:"))
+        << shell;
   }
   const Outcome wrong = runProgram({"completion", "csh"});
   EXPECT_EQ(wrong.code, 2);

@@ -106,6 +106,37 @@ TEST_F(ExplainProgram, SaysThatAKnownEdgeWasLeftOut) {
   EXPECT_GT(left_out, 0U);
 }
 
+TEST_F(ExplainProgram, NamesTheNeighboursThatMattered) {
+  const std::string run = train("gae", "").string();
+  const auto svg = folder_.path() / "pair.svg";
+  const Outcome told = runProgram(
+      {"explain", run, "--pair", "anna 0,anna 2", "--neighbours", "3", "--svg", svg.string()});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("the neighbours that mattered most, "));
+  EXPECT_THAT(told.out, HasSubstr("left out one at a time\nneighbour"));
+  EXPECT_THAT(readText(svg), HasSubstr("how the score changes without that neighbour"));
+  const nlohmann::json json = explained(run, "anna 0,anna 2");
+  EXPECT_EQ(json["neighbours"]["tried"], json["neighbours"]["count"]);
+  EXPECT_EQ(json["neighbours"]["most"].size(), 10U);
+  EXPECT_THAT(told.out, HasSubstr("\n" + json["neighbours"]["most"][0]["id"].get<std::string>()));
+  EXPECT_EQ(explained(run, "anna 0,anna 2"), json) << "the same again";
+  const Outcome none = runProgram({"explain", run, "--pair", "anna 0,anna 2", "--neighbours", "0"});
+  EXPECT_THAT(none.out, Not(HasSubstr("neighbour")));
+  const Outcome wrong =
+      runProgram({"explain", run, "--pair", "anna 0,anna 2", "--neighbours", "-1"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--neighbours"));
+}
+
+// A formula that is a sum over common neighbours says so once.
+TEST_F(ExplainProgram, DoesNotRepeatWhatCommonNeighboursSay) {
+  const auto shown = [&](const std::string& model) {
+    return runProgram({"explain", train(model, "").string(), "--pair", "anna 0,anna 2"}).out;
+  };
+  EXPECT_THAT(shown("ra"), Not(HasSubstr("mattered most")));
+  EXPECT_THAT(shown("jaccard"), HasSubstr("mattered most"));
+}
+
 TEST_F(ExplainProgram, TeachesItsUse) {
   const Outcome help = runProgram({"explain", "--help"});
   EXPECT_EQ(help.code, 0);

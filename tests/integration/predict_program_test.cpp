@@ -148,10 +148,11 @@ TEST_F(PredictProgram, AnswersForAllNodesAsForEach) {
 }
 
 TEST_F(PredictProgram, ForecastsWithoutScoring) {
-  const auto run = train("ra", "");
-  const Outcome told = runProgram({"predict", run.string(), "--all", "--dry-run"});
-  EXPECT_EQ(told.code, 0);
-  EXPECT_THAT(told.out, HasSubstr("496 pairs to score: about "));
+  for (const auto& run : {train("ra", ""), train("gae", "ps2")}) {
+    const Outcome told = runProgram({"predict", run.string(), "--all", "--dry-run"});
+    EXPECT_EQ(told.code, 0);
+    EXPECT_THAT(told.out, HasSubstr("496 pairs to score: about "));
+  }
 }
 
 TEST_F(PredictProgram, LetsAllKnownEdgesCarry) {

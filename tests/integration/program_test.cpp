@@ -312,7 +312,7 @@ TEST(Program, ReportsLoopsAndRepeatsButGoesOn) {
   const Outcome outcome =
       runProgram({"train", "--edges", edges, "--out", (folder.path() / "run").string()});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("1 self-loops dropped"));
+  EXPECT_THAT(outcome.out, HasSubstr("1 self-loop dropped"));
   EXPECT_THAT(outcome.out, HasSubstr("repeated rows merged"));
 }
 

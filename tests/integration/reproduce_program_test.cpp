@@ -149,7 +149,7 @@ TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   // Figures share what is there.
   const Outcome more = runProgram(words("fig:optimization", broken, {"--seeds", "1", "--json"}));
   ASSERT_EQ(more.code, 0) << more.err;
-  EXPECT_THAT(more.err, HasSubstr("1 runs to make"));
+  EXPECT_THAT(more.err, HasSubstr("1 run to make"));
   EXPECT_EQ(nlohmann::json::parse(more.out)["cells"].size(), 2U);
   EXPECT_THAT(readText(broken / "fig-optimization.svg"), HasSubstr("<svg"));
   EXPECT_THAT(readText(broken / "fig-optimization.html"), HasSubstr("<svg"));

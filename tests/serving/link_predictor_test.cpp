@@ -94,6 +94,7 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
   options.subgraph.hops = 2;
   expectBruteForce(FinishedRun(options), 3, "seal rs");
   options.network.selector.kind = "ps2";
+  expectBruteForce(FinishedRun(options), 3, "seal ps2");
   options.network.selector.temperature = 1;
   options.network.selector.top = 3;
   expectBruteForce(FinishedRun(options), 3, "seal ps2 by three views");

@@ -61,7 +61,7 @@ TEST(ExplainedSubgraph, DrawsTheNearestOfMany) {
   const std::string svg = many.toSvg();
   EXPECT_EQ(countOf(svg, "<circle"), 120U);
   EXPECT_THAT(svg, HasSubstr("middle: label 2"));
-  EXPECT_THAT(svg, HasSubstr("and 384 nodes more"));
+  EXPECT_THAT(svg, HasSubstr("and 384 more nodes"));
 }
 
 }  // namespace

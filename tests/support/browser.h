@@ -28,6 +28,8 @@ struct Screen {
   int width = 1200;
   int height = 900;
   bool dark = false;
+  // As it is printed.
+  bool paper = false;
 };
 
 class Browser {
@@ -96,7 +98,8 @@ class Browser {
                                                 {"deviceScaleFactor", 1},
                                                 {"mobile", screen.width < 600}});
     call("Emulation.setEmulatedMedia",
-         {{"features",
+         {{"media", screen.paper ? "print" : ""},
+          {"features",
            {{{"name", "prefers-color-scheme"}, {"value", screen.dark ? "dark" : "light"}}}}});
     call("Page.navigate", {{"url", urlOf(file)}});
     while (!loaded_) {

@@ -51,6 +51,8 @@ struct CellStatus {
 struct RunFailure {
   std::string run = {};
   std::string reason = {};
+  // What its program ended with.
+  int code = 1;
 };
 
 // Told what happens, from the thread that called.

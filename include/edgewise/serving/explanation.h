@@ -43,6 +43,32 @@ struct CommonNeighbour {
   std::optional<double> adds;
 };
 
+// A neighbour of an end, and what the score would be without it.
+struct NeighbourChange {
+  NodeId node{};
+  std::string id;
+  // Whose neighbour it is; one or both.
+  bool of_source = false;
+  bool of_target = false;
+  std::size_t degree = 0;
+  // Without the messages between it and the ends, and that less the score with them: below zero it
+  // spoke for the link.
+  double score = 0;
+  double change = 0;
+};
+
+// The neighbours that mattered most.
+struct NeighbourChanges {
+  // How many neighbours the ends have together, the ends themselves aside, and how many of them
+  // were left out to see what that changes.
+  std::size_t count = 0;
+  std::size_t tried = 0;
+  // Those that change the score, the largest change first, then by order of the nodes.
+  std::vector<NeighbourChange> most;
+
+  [[nodiscard]] nlohmann::ordered_json toJson() const;
+};
+
 // What is looked at of the graph around a pair, without the pair's own edge.
 struct ExplainedSubgraph {
   struct Node {
@@ -52,6 +78,8 @@ struct ExplainedSubgraph {
     // From each end inside the subgraph; none where there is no path.
     std::optional<int> from_source;
     std::optional<int> from_target;
+    // How the score changes without it, of a neighbour that mattered; told by the picture alone.
+    std::optional<double> change = std::nullopt;
   };
   // "drnl", "de" or "zo".
   std::string labelling;
@@ -62,7 +90,8 @@ struct ExplainedSubgraph {
 
   [[nodiscard]] nlohmann::ordered_json toJson() const;
   // A small picture: the source at the left, the target at the right, the others between them by
-  // their distances. Of larger ones the nodes nearest to the ends.
+  // their distances, those that mattered by name and change. Of larger ones these and the nodes
+  // nearest to the ends.
   [[nodiscard]] std::string toSvg() const;
 };
 
@@ -86,6 +115,8 @@ struct Explanation {
   std::optional<ExplainedSubgraph> subgraph;
   // Of a formula: largest part first, then by order of the nodes.
   std::vector<CommonNeighbour> common;
+  // None where they were not asked for.
+  std::optional<NeighbourChanges> neighbours;
   // Parts of the split that have this edge: train, valid, test, revealed_at_valid,
   // revealed_at_test. Empty when it is not known.
   std::vector<std::string> parts;
@@ -98,8 +129,22 @@ struct Explanation {
   [[nodiscard]] nlohmann::ordered_json toJson() const;
 };
 
+struct ExplainOptions {
+  // How many of the neighbours that mattered most to tell; 0: none, and nothing is left out.
+  std::size_t neighbours = 10;
+};
+
 // Scores the pair as the run scores test pairs, over the same messages but for the pair's own edge.
-// Throws DataError when the run's model is missing, damaged, or another's.
-[[nodiscard]] Explanation explainPair(const ServedRun& run, Edge pair);
+//
+// For the neighbours that mattered, the score is made anew without the messages between one
+// neighbour and the ends, as if the graph had been without them: degrees, views and subgraphs
+// follow. That is done for 100 neighbours at most, fewer on graphs of millions of messages, unless
+// more are asked for: those of both ends first, then those with the fewest edges, whose messages
+// weigh most.
+//
+// Throws DataError when the run's model is missing, damaged, or another's, and InterruptedError.
+[[nodiscard]] Explanation explainPair(const ServedRun& run, Edge pair,
+                                      const ExplainOptions& options = {},
+                                      ProgressSink& progress = silentProgress());
 
 }  // namespace edgewise
