@@ -95,9 +95,15 @@ class DatasetGrid {
     if (datasets_.empty()) {
       datasets_ = all;
     }
-    grid_.head = {
-        fmt::format("{}: test {} (%)", model, joinText(tableMetrics(datasets_.front()), " / "))};
-    grid_.head.insert(grid_.head.end(), datasets_.begin(), datasets_.end());
+    const std::vector<std::string> metrics = tableMetrics(datasets_.front());
+    const bool alike = std::ranges::all_of(
+        datasets_, [&](const std::string& dataset) { return tableMetrics(dataset) == metrics; });
+    grid_.head = {alike ? fmt::format("{}: test {} (%)", model, joinText(metrics, " / "))
+                        : fmt::format("{}: test (%)", model)};
+    for (const std::string& dataset : datasets_) {
+      grid_.head.push_back(alike ? dataset
+                                 : dataset + " " + joinText(tableMetrics(dataset), " / "));
+    }
   }
 
   template <class Text>

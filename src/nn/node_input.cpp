@@ -50,6 +50,15 @@ at::Tensor denseTensor(const FeatureMatrix& features) {
   return tensor;
 }
 
+at::Tensor halves(const at::Tensor& features) {
+  at::Tensor rounded = features.to(at::kHalf);
+  if (!at::isfinite(rounded).all().item<bool>()) {
+    throw ConfigError("model.feature_precision=half: a feature is too large (beyond 65,504)",
+                      "set model.normalise_features=true, or model.feature_precision=single");
+  }
+  return rounded;
+}
+
 Initial startOf(const std::string& start, std::int64_t rows, std::int64_t width) {
   constexpr double kDeviation = 0.1;
   if (start == "orthogonal") {
@@ -98,7 +107,7 @@ NodeInput::NodeInput(const FeatureMatrix& features, std::size_t nodes,
     if (own.isSparse()) {
       sparse_ = SparseMatrix::make(own);
     } else {
-      dense_ = denseTensor(own).to(options.half ? at::kHalf : at::kFloat);
+      dense_ = options.half ? halves(denseTensor(own)) : denseTensor(own);
     }
   }
   if (options.embedding > 0) {

@@ -93,7 +93,9 @@ class Product : public torch::autograd::Function<Product> {
                    : product(gradients[0], saved[1], transposeOf(false, !second));
     }
     if (context->needs_input_grad(1)) {
-      to_b = second ? product(gradients[0], saved[0], transposeOf(true, first))
+      // Only the first of two may be of half precision.
+      to_b = second ? product(gradients[0], saved[0].to(gradients[0].scalar_type()),
+                              transposeOf(true, first))
                     : product(saved[0], gradients[0], transposeOf(!first, false));
     }
     return {to_a, to_b, at::Tensor()};

@@ -114,7 +114,7 @@ Explanation explainByFormula(const ServedRun& run, Edge pair, const NeighbourTri
   lookAround(graph, pair, heuristic, told);
   // A beta that follows from the graph would change with it, and every score with that.
   resolved.katz_beta = scorer.katzBeta();
-  told.neighbours = trial.run(told, [&](std::span<const Edge> hidden) {
+  told.neighbours = trial.run(told, 0, [&](std::span<const Edge> hidden) {
     const CsrGraph less = graphWithout(run, messages, hidden);
     return HeuristicScorer(less, heuristic, resolved).score(own).front();
   });

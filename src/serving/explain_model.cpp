@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "edgewise/ops/gradients.h"
@@ -31,7 +30,6 @@ class ModelExplainer {
   Explanation explain(const NeighbourTrial& trial) {
     told_.selector = options_.network.selector.kind;
     told_.score = scorer_.score(pairs_, silentProgress()).front();
-    told_.probability = 1 / (1 + std::exp(-told_.score));
     if (chooser_) {
       choice_ = scorer_.viewsOf(pairs_);
       if (choice_->perPair() == 1) {
@@ -43,7 +41,7 @@ class ModelExplainer {
       told_.view = told_.views.front().view;
     }
     lookAround(plan_->rows(), pairs_.front(), told_.left_out, told_);
-    told_.neighbours = trial.run(told_, [&](std::span<const Edge> hidden) {
+    told_.neighbours = trial.run(told_, workOfEncoding(), [&](std::span<const Edge> hidden) {
       const ModelScorer scorer(model_, weights_.model, all_messages_->without(hidden),
                                chooser_.get());
       return scorer.score(pairs_, silentProgress()).front();
@@ -52,6 +50,15 @@ class ModelExplainer {
   }
 
  private:
+  // All nodes are encoded, for a selector's choice once more.
+  [[nodiscard]] double workOfEncoding() const {
+    const EncoderOptions& encoder = options_.network.encoder;
+    const auto width = static_cast<double>(encoder.hidden);
+    const double once = static_cast<double>(model_.nodeCount()) *
+                        static_cast<double>(encoder.layers) * width * width;
+    return chooser_ ? 2 * once : once;
+  }
+
   [[nodiscard]] std::vector<ViewShare> shares() const {
     const WithoutGradients guard;
     const int first_hops = model_.encoder().firstHops();

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "edgewise/ops/gradients.h"
@@ -66,14 +65,13 @@ class EnclosingExplainer {
     const WithoutGradients guard;
     told_.selector = options_.network.selector.kind;
     told_.score = scorer_->score(pair_, silentProgress()).front();
-    told_.probability = 1 / (1 + std::exp(-told_.score));
     told_.views = shares();
     if (told_.views.size() == 1) {
       told_.view = told_.views.front().view;
     }
     // A pair is cut out without its own edge, whatever carries.
     lookAround(subgraphMessages(run_.dataset, messages_), pair_.front(), true, told_);
-    told_.neighbours = trial.run(told_, [&](std::span<const Edge> hidden) {
+    told_.neighbours = trial.run(told_, 0, [&](std::span<const Edge> hidden) {
       return model_->scorer(weights_.model, messages_, chooser_.get(), hidden)
           ->score(pair_, silentProgress())
           .front();

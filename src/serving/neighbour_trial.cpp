@@ -13,15 +13,17 @@
 namespace edgewise::detail {
 namespace {
 
-// Every trial looks at all messages, so these bound the time.
-constexpr std::size_t kMostTried = 100;
-constexpr std::size_t kFewestTried = 10;
-constexpr std::uint64_t kMessagesLookedAt = 100'000'000;
+// Every trial looks at the whole graph, so these bound the time: to about ten seconds of two cores,
+// unless even the fewest take longer.
+constexpr double kMostTried = 100;
+constexpr double kFewestTried = 10;
+constexpr double kAllWork = 3e11;
 
-std::size_t mostTried(const CsrGraph& graph, std::size_t asked) {
-  const auto affordable =
-      static_cast<std::size_t>(kMessagesLookedAt / std::max<std::uint64_t>(1, graph.entryCount()));
-  return std::max(asked, std::clamp(affordable, kFewestTried, kMostTried));
+std::size_t mostTried(const CsrGraph& graph, double work, std::size_t asked) {
+  const double each =
+      std::max(1.0, work + kWorkOfAnEntry * static_cast<double>(graph.entryCount()));
+  return std::max(asked,
+                  static_cast<std::size_t>(std::clamp(kAllWork / each, kFewestTried, kMostTried)));
 }
 
 // Of either end, but for the ends themselves; ascending.
@@ -70,8 +72,12 @@ std::vector<Edge> messagesBetween(const NeighbourChange& neighbour, Edge pair) {
   return edges;
 }
 
-void keepLargest(std::vector<NeighbourChange>& neighbours, std::size_t count) {
-  std::erase_if(neighbours, [](const NeighbourChange& one) { return one.change == 0; });
+// Changes that may be rounding are none.
+void keepLargest(std::vector<NeighbourChange>& neighbours, std::size_t count, double score) {
+  constexpr double kRounding = 1e-6;
+  std::erase_if(neighbours, [&](const NeighbourChange& one) {
+    return std::abs(one.change) <= kRounding * std::max(std::abs(score), kRounding);
+  });
   std::ranges::stable_sort(neighbours, std::ranges::greater(),
                            [](const NeighbourChange& one) { return std::abs(one.change); });
   neighbours.resize(std::min(count, neighbours.size()));
@@ -79,7 +85,7 @@ void keepLargest(std::vector<NeighbourChange>& neighbours, std::size_t count) {
 
 }  // namespace
 
-std::optional<NeighbourChanges> NeighbourTrial::run(const Explanation& told,
+std::optional<NeighbourChanges> NeighbourTrial::run(const Explanation& told, double work,
                                                     const ScoreWithout& score_without) const {
   if (options_.neighbours == 0) {
     return std::nullopt;
@@ -88,7 +94,7 @@ std::optional<NeighbourChanges> NeighbourTrial::run(const Explanation& told,
   NeighbourChanges result;
   result.most = neighboursOf(graph, pair_);
   result.count = result.most.size();
-  keepPromising(result.most, mostTried(graph, options_.neighbours));
+  keepPromising(result.most, mostTried(graph, work, options_.neighbours));
   result.tried = result.most.size();
   ProgressTask task(progress_, "leaving neighbours out", result.tried);
   for (NeighbourChange& one : result.most) {
@@ -102,7 +108,7 @@ std::optional<NeighbourChanges> NeighbourTrial::run(const Explanation& told,
     one.change = one.score - told.score;
     task.advance();
   }
-  keepLargest(result.most, options_.neighbours);
+  keepLargest(result.most, options_.neighbours, told.score);
   return result;
 }
 

@@ -15,6 +15,9 @@ namespace edgewise::detail {
 // among them where it carries.
 using ScoreWithout = std::function<double(std::span<const Edge> hidden)>;
 
+// What the graph costs a trial: an entry looked at counts about as much as so many multiplications.
+inline constexpr double kWorkOfAnEntry = 3000;
+
 class NeighbourTrial {
  public:
   // Refers to all but the pair.
@@ -23,8 +26,9 @@ class NeighbourTrial {
       : run_(run), pair_(pair), options_(options), progress_(progress) {}
 
   // None where no neighbours are asked for. `told` has the score with all of them, and says whether
-  // the pair's own edge was left out.
-  [[nodiscard]] std::optional<NeighbourChanges> run(const Explanation& told,
+  // the pair's own edge was left out. `work` tells how much one trial multiplies beside looking at
+  // the graph: the more, the fewer are made.
+  [[nodiscard]] std::optional<NeighbourChanges> run(const Explanation& told, double work,
                                                     const ScoreWithout& score_without) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "edgewise/serving/link_predictor.h"
 #include "edgewise/training/pair_model.h"
 
 namespace edgewise::detail {
@@ -112,6 +113,8 @@ Explanation explainPair(const ServedRun& run, Edge pair, const ExplainOptions& o
   Explanation explanation = isHeuristic(chosen.model) ? detail::explainByFormula(run, pair, trial)
                             : readsSubgraphs(chosen)  ? detail::explainByEnclosing(run, pair, trial)
                                                       : detail::explainByModel(run, pair, trial);
+  // What the same score means to `predict`.
+  explanation.probability = calibrateRun(run).probability(explanation.score);
   explanation.subgraph = detail::subgraphAround(run, pair, explanation);
   return explanation;
 }

@@ -122,8 +122,8 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   state.loss_sum = 0;
   state.norm_sum = 0;
   const bool last = state.epoch >= options_.epochs || outOfSteps(state);
-  const detail::AveragesInPlace averages(state);
   if (!learner_.validates()) {
+    const detail::AveragesInPlace averages(state);
     closeUnvalidated(state, loss, norm, task);
     state.finished = last;
     return;
@@ -131,6 +131,7 @@ void EpochLoop::closeEpoch(TrainingState& state, ProgressTask& task) const {
   if (!last && state.epoch % options_.evaluate_every != 0) {
     return;
   }
+  const detail::AveragesInPlace averages(state);
   CurvePoint point = pointOf(state, loss, norm);
   point.valid = learner_.validated(state);
   const double value = point.valid.at(options_.select_by);

@@ -112,7 +112,8 @@ double selectorBytesPerPair(const ModelSizes& sizes, const SelectorOptions& sele
   return kFloat * (selector.order == "exact" ? twice : fused);
 }
 
-double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const ModelOptions& network) {
+double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
+  const ModelOptions& network = options.network;
   // A layer keeps its sum, its output and what the next one reads; the way back holds about four
   // more at once.
   const double norm = network.encoder.norm == "layer" ? 1 : 0;
@@ -120,8 +121,9 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const ModelOpti
   const double pair_matrices =
       sizes.views * (2 + 3 * static_cast<double>(network.predictor.layers - 1));
   // Values, gradients, two moments, the best epoch, and a checkpoint being written; a search keeps
-  // weights of its own and moves them both ways.
-  const double copies = sizes.chosen_from > 0 ? 9 : 6;
+  // weights of its own and moves them both ways. An average is one more, and one is put aside while
+  // it is validated.
+  const double copies = (sizes.chosen_from > 0 ? 9 : 6) + (options.training.average > 0 ? 2 : 0);
   constexpr double kBytesPerEdge = 64;
   constexpr double kProgram = 250e6;
   return kProgram + node_matrices * sizes.nodes * sizes.width * kFloat +
@@ -243,7 +245,7 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
   constexpr double kBytesPerScoredPair = 24;
   constexpr double kRankingBlock = 400e6;
   const double ranking = dataset.bipartite ? kRankingBlock : 0;
-  const double memory = memoryOf(sizes, dataset, options.network) + ranking +
+  const double memory = memoryOf(sizes, dataset, options) + ranking +
                         kBytesPerScoredPair * scoredPairs(dataset, options);
   return {.memory_bytes = static_cast<std::uint64_t>(memory), .seconds = seconds};
 }

@@ -15,13 +15,16 @@ namespace {
 
 HopView swappedView(HopView view) { return {view.target, view.source}; }
 
-// A GPU is asked for so many nodes at a time: small batches would keep it waiting for calls.
+// A GPU is asked for about so many nodes at a time: small batches would keep it waiting for calls.
 std::size_t pairsAtOnce(const SubgraphModel& model, const Parameters& parameters,
                         std::size_t least) {
   constexpr std::int64_t kNodes = 1 << 17;
-  return onDevice(parameters.flat())
-             ? std::max(least, static_cast<std::size_t>(kNodes / model.network().keptNodes()))
-             : least;
+  constexpr std::int64_t kMost = 2048;
+  if (!onDevice(parameters.flat())) {
+    return least;
+  }
+  return std::max(least,
+                  static_cast<std::size_t>(std::min(kMost, kNodes / model.network().keptNodes())));
 }
 
 HopView hopView(LayerPair view) { return {view.source + 1, view.target + 1}; }
@@ -134,6 +137,7 @@ void SubgraphScorer::addScores(WeighedPairs pairs, std::vector<double>& scores,
     }
     task.advance(some.size());
   }
+  task.advance(scores.size() - all);
 }
 
 std::vector<double> SubgraphScorer::score(std::span<const Edge> pairs,

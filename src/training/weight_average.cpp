@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace edgewise::detail {
 namespace {
@@ -44,11 +45,15 @@ AveragesInPlace::AveragesInPlace(TrainingState& state)
 }
 
 AveragesInPlace::~AveragesInPlace() {
-  if (parameters_.defined()) {
-    state_.parameters.flat().copy_(parameters_);
-  }
-  if (selector_.defined()) {
-    state_.selector->parameters.flat().copy_(selector_);
+  try {
+    if (parameters_.defined()) {
+      state_.parameters.flat().copy_(parameters_);
+    }
+    if (selector_.defined()) {
+      state_.selector->parameters.flat().copy_(selector_);
+    }
+  } catch (const std::exception&) {
+    // A device that fails here fails whatever comes next too, where it can be told.
   }
 }
 

@@ -39,8 +39,8 @@ void ModelOptions::bind(OptionSet& set) {
   set.add("model.normalise_features", normalise_features,
           "divide each node's features by their sum");
   set.add("model.feature_precision", feature_precision, {"single", "half"},
-          "half: keep dense features in 16 bits a number, which halves their memory; sums and "
-          "products are made of them in single precision");
+          "half: keep dense features in 16 bits a number, which halves what is held of them; a sum "
+          "or product reads them in single precision, for as long as it takes");
   set.add("model.input_dropout", input_dropout, {0.0, 0.99}, "dropout on the nodes' input");
   set.add("model.edge_weights", edge_weights,
           "weight messages by the edges' weights where the data has them");

@@ -186,7 +186,8 @@ TEST(ResultsPage, ComparesViewsOnTheDataAtHandOfAnyTable) {
   EXPECT_THAT(text, Not(HasSubstr("jk")));
   // No data at all is no reason to fail.
   book.setAbsent("ogbl-ddi", "not here");
-  EXPECT_THAT(updateResultsPage(page, book).text, HasSubstr("| ogbl-ddi | ogbl-collab |"));
+  EXPECT_THAT(updateResultsPage(page, book).text,
+              HasSubstr("| gae: test (%) | ogbl-ddi hits@20 | ogbl-collab hits@50 |"));
 }
 
 TEST(ResultsPage, NamesTheLineOfATableThatCannotBeMade) {

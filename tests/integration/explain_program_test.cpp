@@ -121,6 +121,8 @@ TEST_F(ExplainProgram, NamesTheNeighboursThatMattered) {
   EXPECT_THAT(told.out, HasSubstr("\n" + json["neighbours"]["most"][0]["id"].get<std::string>()));
   EXPECT_EQ(explained(run, "anna 0,anna 2"), json) << "the same again";
   const Outcome none = runProgram({"explain", run, "--pair", "anna 0,anna 2", "--neighbours", "0"});
+  EXPECT_EQ(none.code, 0) << none.err;
+  EXPECT_THAT(none.out, HasSubstr("score"));
   EXPECT_THAT(none.out, Not(HasSubstr("neighbour")));
   const Outcome wrong =
       runProgram({"explain", run, "--pair", "anna 0,anna 2", "--neighbours", "-1"});
@@ -131,7 +133,11 @@ TEST_F(ExplainProgram, NamesTheNeighboursThatMattered) {
 // A formula that is a sum over common neighbours says so once.
 TEST_F(ExplainProgram, DoesNotRepeatWhatCommonNeighboursSay) {
   const auto shown = [&](const std::string& model) {
-    return runProgram({"explain", train(model, "").string(), "--pair", "anna 0,anna 2"}).out;
+    const Outcome told =
+        runProgram({"explain", train(model, "").string(), "--pair", "anna 0,anna 2"});
+    EXPECT_EQ(told.code, 0) << told.err;
+    EXPECT_THAT(told.out, HasSubstr("common neighbour"));
+    return told.out;
   };
   EXPECT_THAT(shown("ra"), Not(HasSubstr("mattered most")));
   EXPECT_THAT(shown("jaccard"), HasSubstr("mattered most"));

@@ -265,6 +265,15 @@ TEST(NodeInput, OfHalvesIsThatOfRoundedNumbers) {
   }
 }
 
+TEST(NodeInput, RefusesNumbersThatHalvesCannotHold) {
+  ParameterLayout layout;
+  expectFailure<ConfigError>(
+      [&] {
+        const NodeInput input(FeatureMatrix::dense(1, 2, {1, 1e5F}), 1, {.half = true}, layout);
+      },
+      "65,504");
+}
+
 TEST(NodeInput, RefusesNodesThatBringNothingOrTooFew) {
   ParameterLayout layout;
   try {

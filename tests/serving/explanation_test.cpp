@@ -10,6 +10,7 @@
 #include <span>
 
 #include "edgewise/graph/bfs.h"
+#include "edgewise/serving/link_predictor.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
 #include "edgewise/training/stored_model.h"
@@ -54,10 +55,11 @@ TEST(ExplainPair, TellsScoreAndViewOfTestPairsAsTheRunDid) {
   for (const std::string& selector : kSelectors) {
     const FinishedRun run(quickOptions("gae", selector));
     const auto& views = run.reported().test_views;
+    const ScoreCalibration calibration = calibrateRun(run.served());
     for (const auto& [place, pair] : run.someTested()) {
       const Explanation told = run.explain(pair);
       EXPECT_NEAR(told.score, run.reported().test_scores[place], 1e-5) << selector;
-      EXPECT_NEAR(*told.probability, 1 / (1 + std::exp(-told.score)), 1e-12);
+      EXPECT_EQ(told.probability, calibration.probability(told.score)) << selector;
       EXPECT_NEAR(totalWeight(told), 1, 1e-5) << selector;
       if (!views.empty()) {
         EXPECT_EQ(told.view, views[place]) << selector;
@@ -208,7 +210,7 @@ TEST(ExplainPair, AddsUpCommonNeighbours) {
       }
       found += told.common.size();
       EXPECT_NEAR(told.score, sum, 1e-9) << model;
-      EXPECT_EQ(told.probability, std::nullopt);
+      EXPECT_TRUE(told.probability.has_value());
       EXPECT_TRUE(told.views.empty());
     }
     EXPECT_GT(found, 0U);

@@ -70,7 +70,7 @@ class Dgcnn {
   Dgcnn(const DgcnnOptions& options, const Shape& shape, std::shared_ptr<const NodeInput> input,
         ParameterLayout& layout);
 
-  // Of each subgraph: about what the larger ones have.
+  // Of each subgraph; about what the larger ones have, unless the options name a number.
   [[nodiscard]] std::int64_t keptNodes() const { return sorted_; }
   // Takes the batch over.
   [[nodiscard]] SubgraphInput prepare(SubgraphBatch batch) const;
