@@ -129,6 +129,16 @@ class DatasetGrid {
     });
   }
 
+  // A row for each of these that anything was run with; `like(selector)` is its cell.
+  template <class Like>
+  void addMade(const std::vector<std::string>& selectors, const Like& like) {
+    for (const std::string& selector : selectors) {
+      if (anyResult(like(selector))) {
+        addResults(selector, like(selector));
+      }
+    }
+  }
+
   void addEffective(const Cell& like) {
     addRow("effective views", [&](const std::string& dataset) {
       const CellResult* result = find(dataset, like);
@@ -176,11 +186,7 @@ std::string controls(const std::string& recipe, const std::string& model, const 
   grid.addRow("PS2 in the paper", [&](const std::string& dataset) {
     return paperText(table, cellOf(dataset, model, "ps2", "paper"));
   });
-  for (const std::string selector : {"none", "fixed:1,1", "fixed:2,2", "rs", "jk", "mean"}) {
-    if (grid.anyResult(like(selector))) {
-      grid.addResults(selector, like(selector));
-    }
-  }
+  grid.addMade({"none", "fixed:1,1", "fixed:2,2", "rs", "jk", "mean"}, like);
   grid.addResults("**ps2**", like("ps2"));
   grid.addEffective(like("ps2"));
   for (const std::string selector : {"none", "fixed:1,1", "jk"}) {
@@ -196,9 +202,7 @@ std::string search(const std::string& model, const ResultBook& book) {
   const auto like = [&](const std::string& selector, const std::string& variant = "") {
     return cellOf("", model, selector, "paper", variant);
   };
-  for (const std::string selector : {"none", "rs", "jk"}) {
-    grid.addResults(selector, like(selector));
-  }
+  grid.addMade({"none", "fixed:1,1", "fixed:2,2", "rs", "jk"}, like);
   grid.addResults("ps2, fine-tuned", like("ps2"));
   grid.addResults("ps2, from scratch", like("ps2", "scratch"));
   grid.addResults("ps2, jointly", like("ps2", "joint"));
