@@ -113,7 +113,7 @@ Columns columnsFrom(const nlohmann::ordered_json& json, const char* first, const
 }
 
 template <class Point>
-std::vector<double> columnOf(const std::vector<Point>& points, double Point::*field) {
+std::vector<double> columnOf(const std::vector<Point>& points, double Point::* field) {
   std::vector<double> values;
   values.reserve(points.size());
   for (const Point& point : points) {

@@ -161,11 +161,8 @@ TEST(StepFloor, CountsTheFirstOrderWithoutAVirtualStep) {
   }
   EXPECT_THAT(names, ElementsAre("sample", "index", "upper", "selector", "forward", "backward",
                                  "optimizer"));
-  expectFailure<ConfigError>(
-      [&] {
-        (void)searchStepCounts({sizes, sizes}, SearchOrder::kExact);
-      },
-      "exact");
+  expectFailure<ConfigError>([&] { (void)searchStepCounts({sizes, sizes}, SearchOrder::kExact); },
+                             "exact");
 }
 
 TEST(StepFloor, AddsUpTheTimesOfAllThreeKinds) {

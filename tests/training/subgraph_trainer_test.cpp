@@ -165,8 +165,7 @@ void expectGoesOn(const Bench& bench, const std::function<TrainerSetup(const Ben
   const auto model = makePairModel(bench.dataset, bench.split, bench.options);
   const auto whole = model->trainer(bench.split.training, setupOf(bench));
   TrainingState want = whole->start();
-  whole->run(
-      want, [](const TrainingState&) {}, silentProgress());
+  whole->run(want, [](const TrainingState&) {}, silentProgress());
 
   const TempFolder folder;
   const auto path = folder.path() / "state.safetensors";
@@ -187,8 +186,7 @@ void expectGoesOn(const Bench& bench, const std::function<TrainerSetup(const Ben
   const auto second = model->trainer(bench.split.training, setupOf(bench));
   TrainingState resumed = second->start();
   loadState(path, resumed, "run");
-  second->run(
-      resumed, [](const TrainingState&) {}, silentProgress());
+  second->run(resumed, [](const TrainingState&) {}, silentProgress());
   EXPECT_EQ(resumed.steps, want.steps);
   EXPECT_TRUE(testing::sameBits(resumed.parameters.flat(), want.parameters.flat()));
   EXPECT_TRUE(testing::sameBits(resumed.best, want.best));
