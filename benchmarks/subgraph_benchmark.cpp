@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "edgewise/data/catalogue.h"
@@ -72,6 +74,26 @@ struct Case {
   HopView view;
   std::size_t batch_size;
   HopSampling sampling = {};
+  // Read from a file that the first round has filled.
+  bool stored = false;
+};
+
+// A folder that is gone afterwards.
+class StoreFolder {
+ public:
+  StoreFolder() { std::filesystem::create_directories(path_); }
+  StoreFolder(const StoreFolder&) = delete;
+  StoreFolder& operator=(const StoreFolder&) = delete;
+  StoreFolder(StoreFolder&&) = delete;
+  StoreFolder& operator=(StoreFolder&&) = delete;
+  ~StoreFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "edgewise-subgraphs";
 };
 
 double bytesOf(const SubgraphBatch& batch) {
@@ -90,8 +112,18 @@ void extractPairs(benchmark::State& state, const Case& asked) {
     state.SkipWithError(error.what());
     return;
   }
-  const SubgraphExtractor extractor(training.graph, {.sampling = asked.sampling});
+  const StoreFolder folder;
+  ExtractionOptions options{.sampling = asked.sampling};
+  if (asked.stored) {
+    options.store.folder = folder.path();
+  }
+  const SubgraphExtractor extractor(training.graph, options);
   const std::span<const Edge> pairs(training.pairs);
+  if (asked.stored) {
+    for (const Edge& pair : pairs) {
+      (void)extractor.extract({&pair, 1}, asked.view);
+    }
+  }
   std::size_t nodes = 0;
   std::size_t entries = 0;
   double most_bytes = 0;
@@ -118,6 +150,12 @@ BENCHMARK_CAPTURE(extractPairs, cora_2_hops, {"cora", {2, 2}, 1024})->EDGEWISE_T
 BENCHMARK_CAPTURE(extractPairs, cora_3_hops, {"cora", {3, 3}, 1024})->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, pubmed_2_hops, {"pubmed", {2, 2}, 256})->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, pubmed_3_hops, {"pubmed", {3, 3}, 256})->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, cora_2_hops_stored, {"cora", {2, 2}, 1024, {}, true})
+    ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, pubmed_2_hops_stored, {"pubmed", {2, 2}, 256, {}, true})
+    ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, pubmed_3_hops_stored, {"pubmed", {3, 3}, 256, {}, true})
+    ->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, pubmed_3_hops_of_100, {"pubmed", {3, 3}, 256, {.max_nodes = 100}})
     ->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_10, {"ogbl-ddi", {1, 1}, 256, {.max_nodes = 10}})

@@ -9,6 +9,7 @@
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/parallel.h"
 #include "sampling/subgraph_builder.h"
+#include "sampling/subgraph_store.h"
 
 namespace edgewise {
 namespace {
@@ -135,6 +136,9 @@ SubgraphExtractor::SubgraphExtractor(const CsrGraph& graph, const ExtractionOpti
   checkOptions(graph, options.sampling);
   builders_ = std::make_unique<ScratchPool<SubgraphBuilder>>(
       [&graph, options] { return SubgraphBuilder(graph, options); });
+  if (!options.store.folder.empty()) {
+    store_ = std::make_unique<detail::SubgraphStore>(graph, options);
+  }
 }
 
 SubgraphExtractor::SubgraphExtractor(SubgraphExtractor&&) noexcept = default;
@@ -142,7 +146,7 @@ SubgraphExtractor& SubgraphExtractor::operator=(SubgraphExtractor&&) noexcept = 
 SubgraphExtractor::~SubgraphExtractor() = default;
 
 SubgraphBatch SubgraphExtractor::extract(std::span<const Edge> pairs,
-                                         std::span<const HopView> views) const {
+                                         std::span<const HopView> views, std::size_t kept) const {
   checkPairs(pairs, views.size(), graph_->nodeCount());
   std::vector<SubgraphPiece> pieces((pairs.size() + kPairGrain - 1) / kPairGrain);
   parallelFor(pairs.size(), kPairGrain, [&](std::size_t begin, std::size_t end) {
@@ -150,7 +154,13 @@ SubgraphBatch SubgraphExtractor::extract(std::span<const Edge> pairs,
     const auto builder = builders_->borrow();
     SubgraphPiece& piece = pieces[begin / kPairGrain];
     for (std::size_t i = begin; i < end; ++i) {
+      if (store_ && store_->read(pairs[i], views[i], piece)) {
+        continue;
+      }
       builder->append(pairs[i], views[i], piece);
+      if (store_ && i < kept) {
+        store_->add(pairs[i], views[i], piece);
+      }
     }
   });
   return assemble(std::move(pieces), pairs.size(), labelWidth(options_.labels));

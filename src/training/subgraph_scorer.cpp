@@ -93,8 +93,8 @@ SubgraphCutter::SubgraphCutter(const SubgraphModel& model, CsrGraph graph,
       graph_(std::make_unique<const CsrGraph>(std::move(graph))),
       extractor_(*graph_, options) {}
 
-SubgraphInput SubgraphCutter::cut(const ViewedPairs& pairs) const {
-  return model_.network().prepare(extractor_.extract(pairs.pairs, pairs.views));
+SubgraphInput SubgraphCutter::cut(const ViewedPairs& pairs, std::size_t kept) const {
+  return model_.network().prepare(extractor_.extract(pairs.pairs, pairs.views, kept));
 }
 
 SubgraphScorer::SubgraphScorer(const SubgraphModel& model, const Parameters& parameters,

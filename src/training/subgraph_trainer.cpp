@@ -49,7 +49,10 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
            .share = setup_.subgraphs.train_share},
           setup_.trainer.seed) {
   nameDecidingMetric(setup_.trainer);
-  const ExtractionOptions extraction = setup_.subgraphs.extraction(setup_.trainer.seed);
+  ExtractionOptions extraction = setup_.subgraphs.extraction(setup_.trainer.seed);
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+  extraction.store = {.folder = setup_.subgraphs.cache,
+                      .most_bytes = static_cast<std::uint64_t>(setup_.subgraphs.cache_gib * kGib)};
   cutter_ = std::make_shared<const SubgraphCutter>(
       model, subgraphMessages(dataset, training.message), extraction);
   valid_cutter_ =
@@ -111,7 +114,8 @@ SubgraphStep SubgraphTrainer::prepare(std::size_t number) const {
   at::Tensor labels =
       at::zeros({links + static_cast<std::int64_t>(batch.negative.size())}, at::kFloat);
   labels.narrow(0, 0, links).fill_(1);
-  return {.input = cutter_->cut(viewed(batch)), .labels = std::move(labels)};
+  // Negatives are others at every epoch.
+  return {.input = cutter_->cut(viewed(batch), batch.positive.size()), .labels = std::move(labels)};
 }
 
 at::Tensor SubgraphTrainer::batchLoss(const TrainingState& state, const SubgraphStep& batch) const {

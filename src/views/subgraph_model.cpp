@@ -19,6 +19,11 @@ void SubgraphOptions::bind(OptionSet& set) {
           "seal: the most nodes of a hop that stay; 0: all");
   set.add("seal.train_share", train_share, {1e-6, 1.0},
           "seal: share of the training edges that it learns from; all of them carry messages");
+  set.add("seal.cache", cache,
+          "seal: folder to keep the subgraphs of training and validation edges in, for the next "
+          "epoch and the next run; pays where they are large; empty: nothing is kept");
+  set.add("seal.cache_gib", cache_gib, {1e-6, 1e6},
+          "seal: the most that a graph's file there grows to");
   network.bind(set);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -112,6 +113,32 @@ TEST(SubgraphRun, HasTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(scores[1], scores[0]);
     EXPECT_EQ(scores[2], scores[0]);
   }
+}
+
+// What is read from a store is what would be cut out, so nothing changes but the time.
+TEST(SubgraphRun, EndsTheSameWithSubgraphsFromAStore) {
+  const TempFolder store;
+  std::vector<std::vector<double>> scores;
+  std::vector<std::uintmax_t> sizes;
+  for (const bool keeps : {false, true, true}) {
+    Bench bench;
+    bench.options.training.epochs = 2;
+    if (keeps) {
+      bench.options.subgraph.cache = store.path().string();
+    }
+    const TempFolder folder;
+    scores.push_back(bench.run(folder).test_scores);
+    std::uintmax_t size = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(store.path())) {
+      size += entry.file_size();
+    }
+    sizes.push_back(size);
+  }
+  EXPECT_EQ(scores[1], scores[0]);
+  EXPECT_EQ(scores[2], scores[0]);
+  EXPECT_EQ(sizes[0], 0U);
+  EXPECT_GT(sizes[1], 1000U);
+  EXPECT_EQ(sizes[2], sizes[1]) << "the second run found all it needed";
 }
 
 TrainerSetup setupOf(const Bench& bench) {

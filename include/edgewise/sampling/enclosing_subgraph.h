@@ -11,6 +11,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <span>
@@ -25,6 +26,7 @@ namespace edgewise {
 
 namespace detail {
 class SubgraphBuilder;
+class SubgraphStore;
 }  // namespace detail
 
 // How many hops a pair looks around its source and around its target.
@@ -45,9 +47,18 @@ struct HopSampling {
   std::uint64_t seed = 0;
 };
 
+// Where subgraphs are kept between uses, in a file of a graph and its options each.
+struct SubgraphStoring {
+  // None: nowhere.
+  std::filesystem::path folder = {};
+  // The most that a file grows to.
+  std::uint64_t most_bytes = std::uint64_t{8} << 30;
+};
+
 struct ExtractionOptions {
   LabelOptions labels = {};
   HopSampling sampling = {};
+  SubgraphStoring store = {};
 };
 
 // Subgraphs of consecutive pairs. In each subgraph the pair's source comes first, then its target,
@@ -82,7 +93,8 @@ struct SubgraphBatch {
 // twice its own size while it is made.
 class SubgraphExtractor {
  public:
-  // Throws ShapeError for a directed graph, ConfigError for sampling options outside their bounds.
+  // Throws ShapeError for a directed graph, ConfigError for sampling options outside their bounds,
+  // ResourceError where subgraphs are to be kept and cannot be.
   explicit SubgraphExtractor(const CsrGraph& graph, const ExtractionOptions& options = {});
   SubgraphExtractor(const SubgraphExtractor&) = delete;
   SubgraphExtractor& operator=(const SubgraphExtractor&) = delete;
@@ -93,9 +105,11 @@ class SubgraphExtractor {
   // One view for each pair; pairs need not be edges. The same batch for any number of threads, and
   // safe to call from several at once. Throws ShapeError when there are not as many views as pairs,
   // for a pair of a node with itself or a node outside the graph; ResourceError when a batch has
-  // more nodes than a graph can have.
-  [[nodiscard]] SubgraphBatch extract(std::span<const Edge> pairs,
-                                      std::span<const HopView> views) const;
+  // more nodes than a graph can have. With a store, subgraphs that are in it are read, and those of
+  // the first `kept` pairs that are not are added.
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  [[nodiscard]] SubgraphBatch extract(std::span<const Edge> pairs, std::span<const HopView> views,
+                                      std::size_t kept = kAll) const;
   // The same view for all.
   [[nodiscard]] SubgraphBatch extract(std::span<const Edge> pairs, HopView view) const;
 
@@ -105,6 +119,7 @@ class SubgraphExtractor {
   const CsrGraph* graph_;
   ExtractionOptions options_;
   std::unique_ptr<ScratchPool<detail::SubgraphBuilder>> builders_;
+  std::unique_ptr<detail::SubgraphStore> store_;
 };
 
 }  // namespace edgewise

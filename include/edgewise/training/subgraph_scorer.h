@@ -66,7 +66,9 @@ class SubgraphCutter {
   // Takes the graph over; refers to the model.
   SubgraphCutter(const SubgraphModel& model, CsrGraph graph, const ExtractionOptions& options);
 
-  [[nodiscard]] SubgraphInput cut(const ViewedPairs& pairs) const;
+  // The subgraphs of the first `kept` pairs may be kept where the options say so.
+  [[nodiscard]] SubgraphInput cut(const ViewedPairs& pairs,
+                                  std::size_t kept = SubgraphExtractor::kAll) const;
   [[nodiscard]] const CsrGraph& graph() const { return *graph_; }
 
  private:

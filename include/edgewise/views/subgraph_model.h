@@ -24,6 +24,9 @@ struct SubgraphOptions {
   // Of a hop; 0: all.
   std::int64_t max_nodes = 0;
   double train_share = 1;
+  // Where subgraphs are kept; empty: nowhere.
+  std::string cache;
+  double cache_gib = 8;
   DgcnnOptions network;
 
   void bind(OptionSet& set);
