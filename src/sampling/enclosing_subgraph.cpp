@@ -135,7 +135,9 @@ SubgraphExtractor::SubgraphExtractor(const CsrGraph& graph, const ExtractionOpti
     : graph_(&graph), options_(options) {
   checkOptions(graph, options.sampling);
   builders_ = std::make_unique<ScratchPool<SubgraphBuilder>>(
-      [&graph, options] { return SubgraphBuilder(graph, options); });
+      [&graph, options, bits = detail::RowBits::where(graph)] {
+        return SubgraphBuilder(graph, options, bits);
+      });
   if (!options.store.folder.empty()) {
     store_ = std::make_unique<detail::SubgraphStore>(graph, options);
   }

@@ -28,13 +28,16 @@ std::size_t keptOf(std::size_t count, const HopSampling& sampling) {
 
 }  // namespace
 
-SubgraphBuilder::SubgraphBuilder(const CsrGraph& graph, const ExtractionOptions& options)
+SubgraphBuilder::SubgraphBuilder(const CsrGraph& graph, const ExtractionOptions& options,
+                                 std::shared_ptr<const RowBits> bits)
     : graph_(&graph),
       options_(options),
       lots_(options.sampling.seed, "enclosing subgraphs"),
       bfs_(graph.nodeCount()),
       labeller_(options.labels),
-      places_(graph.nodeCount(), kAbsent) {}
+      places_(graph.nodeCount(), kAbsent),
+      bits_(std::move(bits)),
+      member_bits_(bits_ ? graph.nodeCount() : 0) {}
 
 void SubgraphBuilder::append(Edge pair, HopView view, SubgraphPiece& piece) {
   gatherNodes(pair, view);
@@ -50,6 +53,9 @@ void SubgraphBuilder::append(Edge pair, HopView view, SubgraphPiece& piece) {
 void SubgraphBuilder::gatherNodes(Edge pair, HopView view) {
   for (const NodeId node : members_) {
     places_[index(node)] = kAbsent;
+    if (bits_) {
+      member_bits_.erase(node);
+    }
   }
   members_.clear();
   admit(pair.src);
@@ -75,6 +81,9 @@ void SubgraphBuilder::admit(NodeId node) {
   if (place == kAbsent) {
     place = static_cast<std::uint32_t>(members_.size());
     members_.push_back(node);
+    if (bits_) {
+      member_bits_.insert(node);
+    }
   }
 }
 
@@ -108,19 +117,41 @@ void SubgraphBuilder::gatherRows(Edge pair) {
 }
 
 void SubgraphBuilder::gatherRowWithout(NodeId node, NodeId hidden) {
+  if (bits_) {
+    member_bits_.erase(hidden);
+    gatherRowByBits(node);
+    member_bits_.insert(hidden);
+    return;
+  }
   const std::uint32_t place = std::exchange(places_[index(hidden)], kAbsent);
   gatherRow(node);
   places_[index(hidden)] = place;
 }
 
+void SubgraphBuilder::makeRoom(std::size_t entries) {
+  if (neighbours_.size() < entries) {
+    neighbours_.resize(std::max(2 * neighbours_.size(), entries));
+  }
+}
+
+void SubgraphBuilder::gatherRowByBits(NodeId node) {
+  std::size_t end = row_ends_.empty() ? 0 : row_ends_.back();
+  makeRoom(end + members_.size());
+  bits_->forEachShared(node, member_bits_,
+                       [&](NodeId neighbour) { neighbours_[end++] = places_[index(neighbour)]; });
+  row_ends_.push_back(end);
+}
+
 void SubgraphBuilder::gatherRow(NodeId node) {
+  if (bits_) {
+    gatherRowByBits(node);
+    return;
+  }
   const std::span<const NodeId> row = graph_->neighbours(node);
   std::size_t end = row_ends_.empty() ? 0 : row_ends_.back();
   const bool search = row.size() / kLongRow > members_.size();
   const std::span<const NodeId> candidates = search ? std::span<const NodeId>(members_) : row;
-  if (neighbours_.size() < end + candidates.size()) {
-    neighbours_.resize(std::max(2 * neighbours_.size(), end + candidates.size()));
-  }
+  makeRoom(end + candidates.size());
   // Written in any case and kept only if it counts: no branch that could be guessed wrongly.
   for (const NodeId candidate : candidates) {
     const std::uint32_t place = places_[index(candidate)];

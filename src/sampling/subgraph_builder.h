@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "edgewise/graph/types.h"
 #include "edgewise/sampling/enclosing_subgraph.h"
 #include "edgewise/util/rng.h"
+#include "sampling/row_bits.h"
 #include "sampling/subgraph_labeller.h"
 
 namespace edgewise::detail {
@@ -29,7 +31,9 @@ struct SubgraphPiece {
 
 class SubgraphBuilder {
  public:
-  SubgraphBuilder(const CsrGraph& graph, const ExtractionOptions& options);
+  // `bits`: of the graph's rows, where there are any.
+  SubgraphBuilder(const CsrGraph& graph, const ExtractionOptions& options,
+                  std::shared_ptr<const RowBits> bits);
 
   // Appends the subgraph of a pair of two different nodes of the graph.
   void append(Edge pair, HopView view, SubgraphPiece& piece);
@@ -47,6 +51,8 @@ class SubgraphBuilder {
   std::size_t thinHop(std::span<NodeId> hop, std::uint64_t pair_key);
   void gatherRows(Edge pair);
   void gatherRow(NodeId node);
+  void gatherRowByBits(NodeId node);
+  void makeRoom(std::size_t entries);
   // As if there were no edge between the two.
   void gatherRowWithout(NodeId node, NodeId hidden);
   void appendRows(SubgraphPiece& piece);
@@ -59,6 +65,8 @@ class SubgraphBuilder {
   // The subgraph's nodes, and the place of each of the graph's nodes among them.
   std::vector<NodeId> members_;
   std::vector<std::uint32_t> places_;
+  std::shared_ptr<const RowBits> bits_;
+  NodeBits member_bits_;
   // Its rows, each in the order of the graph's; `neighbours_` is longer than what is in use.
   std::vector<std::uint64_t> row_ends_;
   std::vector<std::uint32_t> neighbours_;

@@ -14,6 +14,7 @@
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/rng.h"
+#include "sampling/row_bits.h"
 #include "sampling/subgraph_oracle.h"
 #include "support/random_graphs.h"
 #include "support/test_support.h"
@@ -178,6 +179,56 @@ TEST(EnclosingSubgraph, FindsEdgesOfHubsInSmallSubgraphs) {
   EXPECT_EQ(got.edges, (testing::IdPairs{{0, 2}, {0, 4}, {1, 2}, {1, 4}}));
   const PlainSubgraph linked = extractOne(graph, makeEdge(2, 0), {1, 0});
   EXPECT_EQ(linked.edges, (testing::IdPairs{{0, 3}, {1, 2}, {2, 3}}));
+}
+
+// Rows long enough to be read as bits.
+TEST(EnclosingSubgraph, FollowsItsDefinitionOnCrowdedGraphs) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::size_t nodes = 256 + 13 * seed;
+    const CsrGraph graph = testing::randomGraph(nodes, 30 * nodes, seed);
+    ASSERT_NE(detail::RowBits::where(graph), nullptr);
+    RngStream random(seed, "crowded");
+    for (int trial = 0; trial < 5; ++trial) {
+      const auto source = static_cast<std::uint32_t>(random.below(nodes));
+      // A neighbour, whose edge is hidden, or any other node.
+      const auto row = graph.neighbours(NodeId{source});
+      const NodeId target =
+          trial % 2 == 0
+              ? row[random.below(row.size())]
+              : NodeId{static_cast<std::uint32_t>((source + 1 + random.below(nodes - 1)) % nodes)};
+      if (target == NodeId{source}) {
+        continue;
+      }
+      const Edge pair{NodeId{source}, target};
+      const HopView view{static_cast<std::uint32_t>(random.below(2)), 1};
+      ASSERT_EQ(extractOne(graph, pair, view), SubgraphOracle(graph, pair).subgraph(view, {}))
+          << "seed " << seed << ", trial " << trial;
+    }
+  }
+}
+
+TEST(RowBits, AreMadeOfCrowdedGraphsOfMiddlingSizeOnly) {
+  EXPECT_EQ(detail::RowBits::where(testing::randomGraph(300, 600, 1)), nullptr);
+  EXPECT_EQ(detail::RowBits::where(testing::randomGraph(100, 3000, 1)), nullptr);
+  const CsrGraph graph = testing::randomGraph(700, 40'000, 1);
+  const auto bits = detail::RowBits::where(graph);
+  ASSERT_NE(bits, nullptr);
+  detail::NodeBits set(graph.nodeCount());
+  for (std::uint32_t node = 0; node < graph.nodeCount(); node += 3) {
+    set.insert(NodeId{node});
+  }
+  set.erase(NodeId{33});
+  for (std::uint32_t node = 0; node < graph.nodeCount(); ++node) {
+    std::vector<NodeId> want;
+    for (const NodeId neighbour : graph.neighbours(NodeId{node})) {
+      if (index(neighbour) % 3 == 0 && index(neighbour) != 33) {
+        want.push_back(neighbour);
+      }
+    }
+    std::vector<NodeId> got;
+    bits->forEachShared(NodeId{node}, set, [&](NodeId shared) { got.push_back(shared); });
+    ASSERT_EQ(got, want) << "node " << node;
+  }
 }
 
 TEST(EnclosingSubgraph, NeverShowsTheTargetEdge) {
