@@ -139,6 +139,78 @@ class ConvolutionStack final : public Encoder {
   std::vector<Layer> layers_;
 };
 
+// The layers of another encoder from some depth on.
+class LaterLayers final : public Encoder {
+ public:
+  LaterLayers(std::unique_ptr<Encoder> layers, std::size_t skipped)
+      : layers_(std::move(layers)), skipped_(skipped) {}
+
+  [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
+                                    const std::shared_ptr<const MessagePlan>& messages,
+                                    const Noise& noise, std::size_t depth) const override {
+    return later(layers_->encode(parameters, messages, noise, depth + skipped_));
+  }
+  [[nodiscard]] LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    return later(layers_->encodeEnds(parameters, messages, noise, depth + skipped_, pairs));
+  }
+  [[nodiscard]] Norm norm() const override { return layers_->norm(); }
+  [[nodiscard]] std::size_t depth() const override { return layers_->depth() - skipped_; }
+  [[nodiscard]] int firstHops() const override {
+    return layers_->firstHops() + static_cast<int>(skipped_);
+  }
+  [[nodiscard]] std::int64_t width() const override { return layers_->width(); }
+
+ private:
+  [[nodiscard]] LayerOutputs later(LayerOutputs outputs) const {
+    outputs.erase(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(skipped_));
+    return outputs;
+  }
+
+  std::unique_ptr<Encoder> layers_;
+  std::size_t skipped_;
+};
+
+std::unique_ptr<Encoder> makeStack(const std::string& kind, const EncoderOptions& options,
+                                   std::shared_ptr<const NodeInput> input,
+                                   ParameterLayout& layout) {
+  const bool gcn = kind == "gae";
+  if (!gcn && kind != "sage") {
+    throw ConfigError(fmt::format("no encoder is called '{}'", kind),
+                      "known: gae, sage, lightgcn, ngcf");
+  }
+  auto stack =
+      std::make_unique<ConvolutionStack>(gcn ? Norm::kSymmetric : Norm::kMean, options, input);
+  for (std::int64_t k = 0; k < options.layers; ++k) {
+    const detail::ConvolutionShape shape{fmt::format("encoder.{}", k),
+                                         k == 0 ? input->width() : options.hidden, options.hidden};
+    Layer layer;
+    layer.convolution = gcn ? detail::makeGcnConvolution(shape, layout)
+                            : detail::makeSageConvolution(shape, layout);
+    if (options.norm == "layer") {
+      layer.norm = NormParameters{
+          layout.add(shape.name + ".norm.scale", {options.hidden}, Initial::constant(1)),
+          layout.add(shape.name + ".norm.shift", {options.hidden}, Initial::constant(0))};
+    }
+    stack->add(std::move(layer));
+  }
+  return stack;
+}
+
+std::unique_ptr<Encoder> makeAllLayers(const std::string& kind, const EncoderOptions& options,
+                                       std::shared_ptr<const NodeInput> input,
+                                       ParameterLayout& layout) {
+  if (kind == "lightgcn") {
+    return detail::makeLightGcn(options, std::move(input));
+  }
+  if (kind == "ngcf") {
+    return detail::makeNgcf(options, std::move(input), layout);
+  }
+  return makeStack(kind, options, std::move(input), layout);
+}
+
 }  // namespace
 
 LayerOutputs Encoder::encodeEnds(const Parameters& parameters,
@@ -178,6 +250,8 @@ void EncoderOptions::bind(OptionSet& set) {
       "lightgcn's mean, ngcf's side by side) or the deepest alone (none)");
   set.add("model.layer_weights", layer_weights,
           "lightgcn's readout: equal, or a weight for each layer from 0 on, as in 0.4,0.3,0.2,0.1");
+  set.add("model.first_depth", first_depth, {1, 5},
+          "with a selector: the least hops of a view around either end");
   set.add("model.depth_zero", depth_zero,
           "lightgcn, ngcf with a selector: depth 0, the embedding itself, is a view's depth too");
   set.add("model.normalise_layers", normalise_layers,
@@ -208,38 +282,34 @@ std::vector<double> EncoderOptions::layerWeights() const {
   return weights;
 }
 
+void EncoderOptions::checkDepths() const {
+  if (first_depth > layers) {
+    throw ConfigError(fmt::format("model.first_depth={}: views of {} layers do not look that far",
+                                  first_depth, layers),
+                      "lower it, or raise model.layers (seal.hops for seal)");
+  }
+  if (first_depth > 1 && depth_zero) {
+    throw ConfigError(
+        fmt::format("views begin at 0 hops (model.depth_zero) or at {} (model.first_depth), not "
+                    "both",
+                    first_depth),
+        "leave one of them out");
+  }
+}
+
 bool isRecommender(std::string_view kind) { return kind == "lightgcn" || kind == "ngcf"; }
 
 std::unique_ptr<Encoder> makeEncoder(const std::string& kind, const EncoderOptions& options,
                                      std::shared_ptr<const NodeInput> input,
                                      ParameterLayout& layout) {
-  if (kind == "lightgcn") {
-    return detail::makeLightGcn(options, std::move(input));
+  options.checkDepths();
+  auto layers = makeAllLayers(kind, options, std::move(input), layout);
+  // What stands for all layers together has no depths to leave out.
+  if (options.first_depth == 1 || layers->depth() == 1) {
+    return layers;
   }
-  if (kind == "ngcf") {
-    return detail::makeNgcf(options, std::move(input), layout);
-  }
-  const bool gcn = kind == "gae";
-  if (!gcn && kind != "sage") {
-    throw ConfigError(fmt::format("no encoder is called '{}'", kind),
-                      "known: gae, sage, lightgcn, ngcf");
-  }
-  auto stack =
-      std::make_unique<ConvolutionStack>(gcn ? Norm::kSymmetric : Norm::kMean, options, input);
-  for (std::int64_t k = 0; k < options.layers; ++k) {
-    const detail::ConvolutionShape shape{fmt::format("encoder.{}", k),
-                                         k == 0 ? input->width() : options.hidden, options.hidden};
-    Layer layer;
-    layer.convolution = gcn ? detail::makeGcnConvolution(shape, layout)
-                            : detail::makeSageConvolution(shape, layout);
-    if (options.norm == "layer") {
-      layer.norm = NormParameters{
-          layout.add(shape.name + ".norm.scale", {options.hidden}, Initial::constant(1)),
-          layout.add(shape.name + ".norm.shift", {options.hidden}, Initial::constant(0))};
-    }
-    stack->add(std::move(layer));
-  }
-  return stack;
+  return std::make_unique<LaterLayers>(std::move(layers),
+                                       static_cast<std::size_t>(options.first_depth - 1));
 }
 
 }  // namespace edgewise

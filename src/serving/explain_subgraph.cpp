@@ -95,7 +95,7 @@ class EnclosingExplainer {
       return oneShare(allViews(model_->depth()), model_->firstHops(), best);
     }
     const auto last = static_cast<std::uint32_t>(model_->depth() - 1);
-    const auto fixed = fixedView(options_.network.selector.kind);
+    const auto fixed = fixedView(options_.network.selector.kind, model_->firstHops());
     return fixedShares(hopsOf(fixed.value_or(LayerPair{last, last}), model_->firstHops()),
                        run_.dataset.hasOrderedPairs(), told_.score);
   }

@@ -134,11 +134,17 @@ class ModelRun {
   struct PhaseTime {
     double seconds = 0;
     double step_ms = 0;
+    // Of a step without waiting for its input, where that was measured.
+    std::optional<double> network_ms = std::nullopt;
   };
 
   static PhaseTime timeOf(const TrainingState& state) {
     const auto steps = static_cast<double>(std::max<std::int64_t>(1, state.steps));
-    return {state.seconds, 1000 * state.step_seconds / steps};
+    PhaseTime time{.seconds = state.seconds, .step_ms = 1000 * state.step_seconds / steps};
+    if (state.timed_steps > 0) {
+      time.network_ms = 1000 * state.timed_seconds / static_cast<double>(state.timed_steps);
+    }
+    return time;
   }
 
   // How the last phase went.
@@ -156,6 +162,9 @@ class ModelRun {
   static void addTime(RunMetrics& run, const std::string& phase, const PhaseTime& time) {
     run.time.emplace_back(phase + "_s", time.seconds);
     run.time.emplace_back(phase + "_step_ms", time.step_ms);
+    if (time.network_ms) {
+      run.time.emplace_back(phase + "_network_ms", *time.network_ms);
+    }
   }
 
   // What training may see; a search that learns from validation edges leaves the other half to
@@ -445,6 +454,9 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
                       "choose fewer than training.epochs");
   }
   if (options.network.selector.kind == "oracle") {
+    if (options.network.encoder.first_depth > 1) {
+      throw ConfigError("model.first_depth: known views begin at 1 hop", "leave it out");
+    }
     std::ignore = detail::oracleChooser(dataset, viewDepth(options));
   }
   if (on_gpu) {

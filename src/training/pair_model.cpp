@@ -52,6 +52,10 @@ class WholeGraphModel final : public PairModel {
   LinkModel model_;
 };
 
+int firstHopsOf(const RunOptions& options) {
+  return static_cast<int>(options.network.encoder.first_depth);
+}
+
 NodeSide nodesOf(const Dataset& dataset) {
   return {dataset.features, dataset.node_count, dataset.hasOrderedPairs()};
 }
@@ -69,9 +73,12 @@ std::unique_ptr<LinkModel> searchedModel(const Dataset& dataset, const RunOption
 }
 
 void checkSelector(const RunOptions& options) {
+  EncoderOptions depths = options.network.encoder;
+  depths.layers = options.subgraph.hops;
+  depths.checkDepths();
   const SelectorOptions& selector = options.network.selector;
-  if (const auto view = fixedView(selector.kind)) {
-    if (std::max(view->source, view->target) >= options.subgraph.hops) {
+  if (const auto view = fixedView(selector.kind, firstHopsOf(options))) {
+    if (std::max(view->source, view->target) >= viewDepth(options)) {
       throw ConfigError(fmt::format("selector.kind: {} looks further than seal.hops={}",
                                     selector.kind, options.subgraph.hops),
                         "raise seal.hops, or choose a view within them");
@@ -92,9 +99,12 @@ void checkSelector(const RunOptions& options) {
 
 PairSight sightOf(const Dataset& dataset, const RunOptions& options) {
   const auto hops = static_cast<std::uint32_t>(options.subgraph.hops);
-  const auto fixed = fixedView(options.network.selector.kind);
-  return {.view = fixed ? HopView{fixed->source + 1, fixed->target + 1} : HopView{hops, hops},
-          .symmetric = !dataset.hasOrderedPairs()};
+  const auto first = static_cast<std::uint32_t>(firstHopsOf(options));
+  const auto fixed = fixedView(options.network.selector.kind, firstHopsOf(options));
+  return {
+      .view = fixed ? HopView{fixed->source + first, fixed->target + first} : HopView{hops, hops},
+      .nearest = {first, first},
+      .symmetric = !dataset.hasOrderedPairs()};
 }
 
 // Training pairs whose subgraphs tell how many nodes there are: links, and as many pairs of ends of
@@ -117,9 +127,10 @@ std::vector<Edge> sampledPairs(std::span<const Edge> links) {
 std::vector<HopView> sampledViews(std::size_t count, const RunOptions& options, HopView view) {
   std::vector<HopView> views(count, view);
   if (options.network.selector.choosesByPair()) {
-    const auto hops = static_cast<std::uint32_t>(options.subgraph.hops);
+    const auto first = static_cast<std::uint32_t>(firstHopsOf(options));
+    const auto depth = static_cast<std::uint32_t>(viewDepth(options));
     for (std::uint32_t i = 0; i < count; ++i) {
-      views[i] = {1 + i % hops, 1 + (i / hops) % hops};
+      views[i] = {first + i % depth, first + (i / depth) % depth};
     }
   }
   return views;
@@ -165,7 +176,7 @@ class EnclosingModel final : public PairModel {
   [[nodiscard]] const ParameterLayout& layout() const override { return model_.layout(); }
   [[nodiscard]] const std::string& inputText() const override { return model_.inputText(); }
   [[nodiscard]] std::size_t depth() const override { return viewDepth(options_); }
-  [[nodiscard]] int firstHops() const override { return 1; }
+  [[nodiscard]] int firstHops() const override { return firstHopsOf(options_); }
   [[nodiscard]] std::span<const LayerPair> viewsApart() const override { return {}; }
   [[nodiscard]] bool choosesViews() const override {
     return options_.network.selector.choosesByPair();
@@ -230,8 +241,9 @@ class EnclosingModel final : public PairModel {
 bool readsSubgraphs(const RunOptions& options) { return options.model == "seal"; }
 
 std::size_t viewDepth(const RunOptions& options) {
-  return static_cast<std::size_t>(readsSubgraphs(options) ? options.subgraph.hops
-                                                          : options.network.encoder.layers);
+  const std::int64_t last =
+      readsSubgraphs(options) ? options.subgraph.hops : options.network.encoder.layers;
+  return static_cast<std::size_t>(last - options.network.encoder.first_depth + 1);
 }
 
 std::unique_ptr<PairModel> makePairModel(const Dataset& dataset, const LinkSplit& split,

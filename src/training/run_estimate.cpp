@@ -74,10 +74,11 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden =
       network.predictor.hidden > 0 ? static_cast<double>(network.predictor.hidden) : sizes.width;
-  sizes.views = network.selector.scoresViewsApart() ? sizes.layers * sizes.layers : 1;
+  const double depths = sizes.layers - static_cast<double>(network.encoder.first_depth - 1);
+  sizes.views = network.selector.scoresViewsApart() ? depths * depths : 1;
   if (network.selector.searches()) {
     const auto deep = static_cast<double>(network.selector.hidden);
-    sizes.chosen_from = sizes.layers * sizes.layers;
+    sizes.chosen_from = depths * depths;
     sizes.selector_weights =
         sizes.width * deep +
         static_cast<double>(std::max<std::int64_t>(0, network.selector.layers - 2)) * deep * deep;

@@ -370,8 +370,9 @@ std::vector<StageCounts> levelCounts(const StepSizes& lower, const StepSizes& up
 StepSizes stepSizes(const LinkModel& model, const Dataset& dataset, const RunOptions& options,
                     const MessagePlan& messages, const EdgeBatch& batch) {
   const ModelOptions& network = options.network;
-  if (network.encoder.depth_zero) {
-    throw ConfigError("the work of views of depth 0 is not counted", "leave model.depth_zero out");
+  if (network.encoder.depth_zero || network.encoder.first_depth > 1) {
+    throw ConfigError("the work of views that do not begin at 1 hop is not counted",
+                      "leave model.depth_zero and model.first_depth out");
   }
   StepSizes sizes;
   sizes.recommends = isRecommender(options.model);

@@ -27,17 +27,19 @@ std::size_t pairsAtOnce(const SubgraphModel& model, const Parameters& parameters
                   static_cast<std::size_t>(std::min(kMost, kNodes / model.network().keptNodes())));
 }
 
-HopView hopView(LayerPair view) { return {view.source + 1, view.target + 1}; }
+HopView hopView(HopView nearest, LayerPair view) {
+  return {nearest.source + view.source, nearest.target + view.target};
+}
 
 }  // namespace
 
 ViewedPairs ViewedPairs::drawn(std::span<const Edge> pairs, const ViewChoices& choice,
-                               const CounterRng& lots, std::uint64_t epoch) {
+                               HopView nearest, const CounterRng& lots, std::uint64_t epoch) {
   ViewedPairs viewed{.pairs = {pairs.begin(), pairs.end()}, .views = {}};
   viewed.views.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     viewed.views.push_back(
-        hopView(choice.drawn(i, lots.uniform(edgeKey(canonical(pairs[i])), epoch))));
+        hopView(nearest, choice.drawn(i, lots.uniform(edgeKey(canonical(pairs[i])), epoch))));
   }
   return viewed;
 }
@@ -64,13 +66,13 @@ ViewedPairs ViewedPairs::part(std::size_t begin, std::size_t count) const {
 }
 
 WeighedPairs WeighedPairs::chosen(std::span<const Edge> pairs, const ViewChoices& choice,
-                                  std::size_t rank) {
+                                  HopView nearest, std::size_t rank) {
   WeighedPairs weighed;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const auto share = static_cast<double>(choice.weights(i)[rank]);
     if (share > 0) {
       weighed.viewed.pairs.push_back(pairs[i]);
-      weighed.viewed.views.push_back(hopView(choice.views(i)[rank]));
+      weighed.viewed.views.push_back(hopView(nearest, choice.views(i)[rank]));
       weighed.places.push_back(i);
       weighed.shares.push_back(share);
     }
@@ -149,7 +151,7 @@ std::vector<double> SubgraphScorer::score(std::span<const Edge> pairs,
   const std::size_t looks = choice ? choice->perPair() : sight.twoWays() ? 2 : 1;
   ProgressTask task(progress, "scoring", looks * pairs.size());
   for (std::size_t look = 0; look < looks && !pairs.empty(); ++look) {
-    addScores(choice ? WeighedPairs::chosen(pairs, *choice, look)
+    addScores(choice ? WeighedPairs::chosen(pairs, *choice, sight.nearest, look)
                      : WeighedPairs::alike(ViewedPairs::alike(pairs, sight.view, look == 1),
                                            1 / static_cast<double>(looks)),
               scores, task);

@@ -11,6 +11,7 @@
 #include "edgewise/ops/gradients.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/process.h"
 #include "edgewise/util/rng.h"
 #include "training/device_learning.h"
 #include "training/made_ahead.h"
@@ -24,6 +25,8 @@ std::size_t maskedBlock(std::size_t edges) {
   constexpr std::size_t kBlocks = 50;
   return std::max<std::size_t>(1, (edges + kBlocks - 1) / kBlocks);
 }
+
+constexpr std::int64_t kTimedEvery = 16;
 
 // Pairs that are scored at once.
 std::size_t scoredAtOnce(const TrainingOptions& options) {
@@ -87,8 +90,9 @@ ViewedPairs SubgraphTrainer::viewed(const EdgeBatch& batch) const {
     ViewChoices choice = positive_views_->select(batch.rows);
     choice.append(*chooser_->choose(PairIndex::make(batch.negative, cutter_->graph().nodeCount())));
     // Where several views count, another one at every epoch: a step costs what one view costs.
-    viewed = ViewedPairs::drawn(pairs, choice, CounterRng(setup_.trainer.seed, "subgraphs.view"),
-                                batches_.epoch());
+    viewed =
+        ViewedPairs::drawn(pairs, choice, setup_.sight.nearest,
+                           CounterRng(setup_.trainer.seed, "subgraphs.view"), batches_.epoch());
   } else {
     viewed = ViewedPairs::alike(pairs, setup_.sight.view);
   }
@@ -158,9 +162,21 @@ void SubgraphTrainer::learn(TrainingState& state) {
     ahead_epoch_ = state.epoch;
     ahead_batch_ = state.batch;
   }
+  // Every so often, what a step takes when its subgraphs are there and the device has nothing else
+  // to do.
+  const bool timed = state.steps % kTimedEvery == kTimedEvery - 1;
+  if (timed) {
+    finishDevice(setup_.trainer.device);
+  }
   const auto batch = ahead_->next();
   ++ahead_batch_;
+  const Stopwatch watch;
   step(state, *batch);
+  if (timed) {
+    finishDevice(setup_.trainer.device);
+    state.timed_seconds += watch.seconds();
+    ++state.timed_steps;
+  }
 }
 
 // The stream of batches moves to another epoch next, which no other thread must be looking at.

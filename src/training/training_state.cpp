@@ -45,6 +45,8 @@ nlohmann::ordered_json progressJson(const TrainingState& state) {
                                  {"best_epoch", state.best_epoch},
                                  {"finished", state.finished},
                                  {"step_seconds", state.step_seconds},
+                                 {"timed_seconds", state.timed_seconds},
+                                 {"timed_steps", state.timed_steps},
                                  {"seconds", state.seconds}};
   json["curve"] = nlohmann::ordered_json::array();
   for (const CurvePoint& point : state.curve) {
@@ -63,6 +65,8 @@ void readProgress(const nlohmann::ordered_json& json, TrainingState& state) {
   state.best_epoch = json.at("best_epoch");
   state.finished = json.at("finished");
   state.step_seconds = json.at("step_seconds");
+  state.timed_seconds = json.value("timed_seconds", 0.0);
+  state.timed_steps = json.value("timed_steps", std::int64_t{0});
   state.seconds = json.at("seconds");
   state.curve.clear();
   for (const auto& point : json.at("curve")) {

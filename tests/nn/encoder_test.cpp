@@ -289,6 +289,34 @@ TEST(Encoder, StopsWhereAskedTo) {
   EXPECT_THROW((void)encode(5), std::logic_error);
 }
 
+TEST(Encoder, LeavesOutTheLayersBeforeTheFirstDepth) {
+  const EdgeCase graph = randomCase(6, 10, 20);
+  for (const std::string kind : {"gae", "sage"}) {
+    const Built whole(kind, {.layers = 4, .hidden = 3}, randomFeatures(10, 6, 1), 10, 0);
+    const Built later(kind, {.layers = 4, .hidden = 3, .first_depth = 3}, randomFeatures(10, 6, 1),
+                      10, 0);
+    const NamedParameters parameters(whole.layout, 1);
+    const auto plan = MessagePlan::make(graph.graph(), whole.encoder->norm());
+    EXPECT_EQ(later.encoder->depth(), 2U);
+    EXPECT_EQ(later.encoder->firstHops(), 3);
+    EXPECT_EQ(later.layout.totalSize(), whole.layout.totalSize());
+    const LayerOutputs all = whole.encoder->encode(parameters.values(), plan, Noise(1, 1), 4);
+    const LayerOutputs some = later.encoder->encode(parameters.values(), plan, Noise(1, 1), 2);
+    ASSERT_EQ(some.size(), 2U);
+    EXPECT_TRUE(sameBits(some[0], all[2]));
+    EXPECT_TRUE(sameBits(some[1], all[3]));
+    const auto pairs = PairIndex::make(std::vector<Edge>{makeEdge(1, 2), makeEdge(7, 0)}, 10);
+    const LayerOutputs ends =
+        later.encoder->encodeEnds(parameters.values(), plan, Noise(1, 1), 2, pairs);
+    ASSERT_EQ(ends.size(), 2U);
+    EXPECT_TRUE(at::allclose(ends[0][3], all[2][0]));
+    EXPECT_TRUE(at::allclose(ends[1][2], all[3][7]));
+  }
+  expectFailure<ConfigError>(
+      [] { const Built built("gae", {.layers = 2, .first_depth = 3}, FeatureMatrix(), 5, 4); },
+      "model.first_depth=3");
+}
+
 TEST(Encoder, NamesItsParameters) {
   const auto names = [](const std::string& kind) {
     const Built built(kind, {.layers = 2, .hidden = 3, .norm = "layer"}, FeatureMatrix(), 5, 4);

@@ -80,6 +80,9 @@ TEST(SubgraphRun, LearnsUnderEverySelector) {
     EXPECT_TRUE(std::isfinite(run.test.at("auc")));
     EXPECT_EQ(run.views.has_value(), selector == "rs" || selector == "ps2" || selector == "oracle");
     EXPECT_EQ(run.apply, selector == "ps2" ? "scratch" : "");
+    EXPECT_EQ(
+        std::ranges::count(run.time, "apply_network_ms", &std::pair<std::string, double>::first),
+        1);
     const RunMetrics again =
         evaluateModel(bench.dataset, bench.split, bench.options, folder.path());
     EXPECT_EQ(again.test, run.test);
@@ -241,8 +244,8 @@ TEST(SubgraphTrainer, ShowsEachViewAsOftenAsItCounts) {
   std::map<HopView, double> seen;
   std::set<HopView> of_one;
   for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
-    const ViewedPairs drawn = ViewedPairs::drawn(pairs, *choice, lots, epoch);
-    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, lots, epoch).views, drawn.views);
+    const ViewedPairs drawn = ViewedPairs::drawn(pairs, *choice, {1, 1}, lots, epoch);
+    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, {1, 1}, lots, epoch).views, drawn.views);
     of_one.insert(drawn.views.front());
     ViewedPairs turned = drawn;
     turned.turn();
@@ -270,9 +273,9 @@ TEST(SubgraphTrainer, DrawsTheSameViewBothWays) {
   const CounterRng lots(4, "lots");
   for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
     ViewedPairs one =
-        ViewedPairs::drawn(there, *bound->choose(PairIndex::make(there, 10)), lots, epoch);
+        ViewedPairs::drawn(there, *bound->choose(PairIndex::make(there, 10)), {1, 1}, lots, epoch);
     ViewedPairs other =
-        ViewedPairs::drawn(back, *bound->choose(PairIndex::make(back, 10)), lots, epoch);
+        ViewedPairs::drawn(back, *bound->choose(PairIndex::make(back, 10)), {1, 1}, lots, epoch);
     one.turn();
     other.turn();
     EXPECT_EQ(other.views, one.views);
@@ -286,9 +289,10 @@ TEST(SubgraphTrainer, ShowsTheOneViewOfAPairAlways) {
   const std::vector<HopView> want = {{1, 2}, {2, 2}, {2, 1}};
   const ViewChoice choice = singleViews(views);
   for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
-    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, CounterRng(epoch, "any"), epoch).views, want);
+    EXPECT_EQ(ViewedPairs::drawn(pairs, *choice, {1, 1}, CounterRng(epoch, "any"), epoch).views,
+              want);
   }
-  const WeighedPairs weighed = WeighedPairs::chosen(pairs, *choice, 0);
+  const WeighedPairs weighed = WeighedPairs::chosen(pairs, *choice, {1, 1}, 0);
   EXPECT_EQ(weighed.viewed.views, want);
   EXPECT_EQ(weighed.shares, (std::vector<double>{1, 1, 1}));
 }
@@ -364,8 +368,9 @@ TEST(SubgraphScorer, LeavesViewsOutThatCountNothing) {
   choice.add(views, std::vector<float>{1, 0}, 1);
   choice.add(views, std::vector<float>{0.75F, 0.25F}, 0.75F);
   const std::vector<Edge> pairs = {makeEdge(0, 1), makeEdge(2, 3)};
-  EXPECT_EQ(WeighedPairs::chosen(pairs, choice, 0).places, (std::vector<std::size_t>{0, 1}));
-  const WeighedPairs second = WeighedPairs::chosen(pairs, choice, 1);
+  EXPECT_EQ(WeighedPairs::chosen(pairs, choice, {1, 1}, 0).places,
+            (std::vector<std::size_t>{0, 1}));
+  const WeighedPairs second = WeighedPairs::chosen(pairs, choice, {1, 1}, 1);
   EXPECT_EQ(second.places, (std::vector<std::size_t>{1}));
   EXPECT_EQ(second.shares, (std::vector<double>{0.25}));
   EXPECT_EQ(second.viewed.views, (std::vector<HopView>{{1, 2}}));
@@ -391,6 +396,32 @@ TEST(SubgraphRun, UsesSeveralViewsOfAPair) {
   bench.options.network.selector.top = 1;
   const TempFolder single;
   EXPECT_NE(bench.run(single).test_scores, run.test_scores);
+}
+
+TEST(SubgraphRun, KeepsToViewsFromTheFirstDepthOn) {
+  Bench bench;
+  useSeveral(bench.options);
+  bench.options.subgraph.hops = 3;
+  bench.options.network.encoder.first_depth = 2;
+  const TempFolder folder;
+  const RunMetrics run = bench.run(folder);
+  ASSERT_TRUE(run.views.has_value());
+  EXPECT_EQ(run.views->first_hops, 2);
+  EXPECT_EQ(run.views->depth, 2U);
+  for (const HopPair view : run.test_views) {
+    EXPECT_GE(std::min(view.source, view.target), 2);
+    EXPECT_LE(std::max(view.source, view.target), 3);
+  }
+  const RunMetrics again = evaluateModel(bench.dataset, bench.split, bench.options, folder.path());
+  EXPECT_EQ(again.test_scores, run.test_scores);
+  // With one depth left the choice is (K, K) for all.
+  bench.options.network.encoder.first_depth = 3;
+  bench.options.network.selector.kind = "rs";
+  const TempFolder one;
+  const RunMetrics alike = bench.run(one);
+  bench.options.network.selector.kind = "none";
+  const TempFolder none;
+  EXPECT_EQ(bench.run(none).test_scores, alike.test_scores);
 }
 
 // The edge to be predicted must not change its own score.
@@ -434,6 +465,9 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
   refused("mean", "views by pair");
   refused("nonsense", "views by pair");
   refused("fixed:3,1", "seal.hops=2");
+  refused("fixed:1,2", "fixed:1,2", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
+  refused("rs", "model.first_depth=3", [](RunOptions& o) { o.network.encoder.first_depth = 3; });
+  refused("oracle", "model.first_depth", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
   refused("ps2", "joint", [](RunOptions& o) { o.network.selector.apply = "joint"; });
   refused("none", "seal.sort_nodes=4", [](RunOptions& o) { o.subgraph.network.sort_nodes = 4; });
 }

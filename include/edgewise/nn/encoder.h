@@ -32,6 +32,8 @@ struct EncoderOptions {
   std::string layer_output = "before";
   std::string activation = "relu";
   double initial_residual = 0;
+  // Layers before this one are computed, but no view ends at them.
+  std::int64_t first_depth = 1;
   // Of recommenders.
   bool depth_zero = false;
   bool normalise_layers = false;
@@ -41,6 +43,8 @@ struct EncoderOptions {
   // Of each layer from 0 to `layers` in a weighted sum of them. Throws ConfigError for anything but
   // "equal" or as many numbers, not all of them 0.
   [[nodiscard]] std::vector<double> layerWeights() const;
+  // Throws ConfigError for a first depth beyond the last, or two of them.
+  void checkDepths() const;
 };
 
 // Whether an encoder of this name is one of recommenders, which learn an embedding of every node as
@@ -68,7 +72,7 @@ class Encoder {
       const Noise& noise, std::size_t depth, const std::shared_ptr<const PairIndex>& pairs) const;
   // How messages are to be summed.
   [[nodiscard]] virtual Norm norm() const = 0;
-  // Layers that are kept: K, one more where nodes themselves are.
+  // Layers that are kept: K, one more where nodes themselves are, fewer where the first are not.
   [[nodiscard]] virtual std::size_t depth() const = 0;
   // How far the first of them looks.
   [[nodiscard]] virtual int firstHops() const { return 1; }

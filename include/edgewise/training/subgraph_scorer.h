@@ -22,6 +22,8 @@ namespace edgewise {
 // How pairs are looked at where no view is chosen for them.
 struct PairSight {
   HopView view = {2, 2};
+  // Of views that are chosen for them, the first.
+  HopView nearest = {1, 1};
   // (u, v) and (v, u) are the same pair.
   bool symmetric = true;
 
@@ -34,9 +36,9 @@ struct ViewedPairs {
   std::vector<Edge> pairs;
   std::vector<HopView> views;
 
-  // One of the views chosen for each, by lots that belong to (lots, epoch, pair), whichever end
-  // comes first: as often as the view counts.
-  static ViewedPairs drawn(std::span<const Edge> pairs, const ViewChoices& choice,
+  // One of the views chosen for each (`nearest`: the first there is), by lots that belong to (lots,
+  // epoch, pair), whichever end comes first: as often as the view counts.
+  static ViewedPairs drawn(std::span<const Edge> pairs, const ViewChoices& choice, HopView nearest,
                            const CounterRng& lots, std::uint64_t epoch);
   // The view of all; `swapped` where that of the other way round is meant.
   static ViewedPairs alike(std::span<const Edge> pairs, HopView view, bool swapped = false);
@@ -55,7 +57,7 @@ struct WeighedPairs {
 
   // The best view of each pair for rank 0, the next for 1 and so on; not where it counts nothing.
   static WeighedPairs chosen(std::span<const Edge> pairs, const ViewChoices& choice,
-                             std::size_t rank);
+                             HopView nearest, std::size_t rank);
   // As all of them are seen, with the same share.
   static WeighedPairs alike(ViewedPairs viewed, double share);
 };

@@ -56,6 +56,9 @@ struct TrainingState {
   // Spent on steps, in all sessions of this run.
   double step_seconds = 0;
   double seconds = 0;
+  // Of so many steps the part that came after their input was there, where that is measured.
+  double timed_seconds = 0;
+  std::int64_t timed_steps = 0;
   std::vector<CurvePoint> curve = {};
 };
 
