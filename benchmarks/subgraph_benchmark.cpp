@@ -162,6 +162,10 @@ BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_10, {"ogbl-ddi", {1, 1}, 256, {.max
     ->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_100, {"ogbl-ddi", {1, 1}, 256, {.max_nodes = 100}})
     ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, ddi_1_hop_of_a_fifth, {"ogbl-ddi", {1, 1}, 256, {.ratio = 0.2}})
+    ->EDGEWISE_TIMED;
+BENCHMARK_CAPTURE(extractPairs, ddi_2_hops_of_50, {"ogbl-ddi", {2, 2}, 256, {.max_nodes = 50}})
+    ->EDGEWISE_TIMED;
 BENCHMARK_CAPTURE(extractPairs, hubs_1_hop, {"hubs", {1, 1}, 256})->EDGEWISE_TIMED;
 #undef EDGEWISE_TIMED
 
