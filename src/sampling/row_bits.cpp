@@ -9,15 +9,14 @@ constexpr std::size_t kMostNodes = 16'384;
 // A row's entries for each word of its bits, on average, above which bits are faster.
 constexpr std::size_t kEntriesPerWord = 3;
 
-std::size_t wordsOf(std::size_t nodes) { return (nodes + NodeBits::kWord - 1) / NodeBits::kWord; }
-
 }  // namespace
 
-RowBits::RowBits(const CsrGraph& graph) : words_(graph.nodeCount() * wordsOf(graph.nodeCount())) {
-  const std::size_t width = wordsOf(graph.nodeCount());
+RowBits::RowBits(const CsrGraph& graph)
+    : width_(wordsOf(graph.nodeCount())), words_(graph.nodeCount() * width_) {
   for (std::uint32_t node = 0; node < graph.nodeCount(); ++node) {
     for (const NodeId neighbour : graph.neighbours(NodeId{node})) {
-      words_[node * width + index(neighbour) / NodeBits::kWord] |= NodeBits::bitOf(neighbour);
+      words_[node * width_ + index(neighbour) / kWord] |= std::uint64_t{1}
+                                                          << (index(neighbour) % kWord);
     }
   }
 }

@@ -36,8 +36,7 @@ SubgraphBuilder::SubgraphBuilder(const CsrGraph& graph, const ExtractionOptions&
       bfs_(graph.nodeCount()),
       labeller_(options.labels),
       places_(graph.nodeCount(), kAbsent),
-      bits_(std::move(bits)),
-      member_bits_(bits_ ? graph.nodeCount() : 0) {}
+      bits_(std::move(bits)) {}
 
 void SubgraphBuilder::append(Edge pair, HopView view, SubgraphPiece& piece) {
   gatherNodes(pair, view);
@@ -53,9 +52,6 @@ void SubgraphBuilder::append(Edge pair, HopView view, SubgraphPiece& piece) {
 void SubgraphBuilder::gatherNodes(Edge pair, HopView view) {
   for (const NodeId node : members_) {
     places_[index(node)] = kAbsent;
-    if (bits_) {
-      member_bits_.erase(node);
-    }
   }
   members_.clear();
   admit(pair.src);
@@ -81,9 +77,6 @@ void SubgraphBuilder::admit(NodeId node) {
   if (place == kAbsent) {
     place = static_cast<std::uint32_t>(members_.size());
     members_.push_back(node);
-    if (bits_) {
-      member_bits_.insert(node);
-    }
   }
 }
 
@@ -109,6 +102,10 @@ std::size_t SubgraphBuilder::thinHop(std::span<NodeId> hop, std::uint64_t pair_k
 
 void SubgraphBuilder::gatherRows(Edge pair) {
   row_ends_.clear();
+  if (bits_) {
+    gatherRowsByBits();
+    return;
+  }
   gatherRowWithout(pair.src, pair.dst);
   gatherRowWithout(pair.dst, pair.src);
   for (std::size_t place = 2; place < members_.size(); ++place) {
@@ -117,12 +114,6 @@ void SubgraphBuilder::gatherRows(Edge pair) {
 }
 
 void SubgraphBuilder::gatherRowWithout(NodeId node, NodeId hidden) {
-  if (bits_) {
-    member_bits_.erase(hidden);
-    gatherRowByBits(node);
-    member_bits_.insert(hidden);
-    return;
-  }
   const std::uint32_t place = std::exchange(places_[index(hidden)], kAbsent);
   gatherRow(node);
   places_[index(hidden)] = place;
@@ -134,19 +125,33 @@ void SubgraphBuilder::makeRoom(std::size_t entries) {
   }
 }
 
-void SubgraphBuilder::gatherRowByBits(NodeId node) {
-  std::size_t end = row_ends_.empty() ? 0 : row_ends_.back();
-  makeRoom(end + members_.size());
-  bits_->forEachShared(node, member_bits_,
-                       [&](NodeId neighbour) { neighbours_[end++] = places_[index(neighbour)]; });
-  row_ends_.push_back(end);
+void SubgraphBuilder::gatherRowsByBits() {
+  const auto count = static_cast<std::uint32_t>(members_.size());
+  std::size_t end = 0;
+  // Written in any case and kept only if it counts, as below.
+  const auto gather = [&](NodeId node, std::uint32_t first, std::uint32_t last) {
+    const std::span<const std::uint64_t> row = bits_->row(node);
+    const std::span<std::uint32_t> out(neighbours_);
+    for (std::uint32_t other = first; other < last; ++other) {
+      out[end] = other;
+      end += RowBits::bit(row, members_[other]);
+    }
+  };
+  for (std::uint32_t place = 0; place < count; ++place) {
+    makeRoom(end + count);
+    const NodeId node = members_[place];
+    if (place < 2) {
+      // The pair itself, which must not see its edge.
+      gather(node, place, place + 1);
+      gather(node, 2, count);
+    } else {
+      gather(node, 0, count);
+    }
+    row_ends_.push_back(end);
+  }
 }
 
 void SubgraphBuilder::gatherRow(NodeId node) {
-  if (bits_) {
-    gatherRowByBits(node);
-    return;
-  }
   const std::span<const NodeId> row = graph_->neighbours(node);
   std::size_t end = row_ends_.empty() ? 0 : row_ends_.back();
   const bool search = row.size() / kLongRow > members_.size();
@@ -172,6 +177,11 @@ void SubgraphBuilder::appendRows(SubgraphPiece& piece) {
     piece.row_sizes.push_back(static_cast<std::uint32_t>(row_end - row_begin));
     cursors_.push_back(begin + row_begin);
     row_begin = row_end;
+  }
+  if (bits_) {
+    std::copy_n(neighbours_.begin(), row_begin,
+                piece.neighbours.begin() + static_cast<std::ptrdiff_t>(begin));
+    return;
   }
   std::size_t entry = 0;
   for (std::uint32_t place = 0; place < members_.size(); ++place) {

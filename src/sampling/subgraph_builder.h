@@ -51,7 +51,8 @@ class SubgraphBuilder {
   std::size_t thinHop(std::span<NodeId> hop, std::uint64_t pair_key);
   void gatherRows(Edge pair);
   void gatherRow(NodeId node);
-  void gatherRowByBits(NodeId node);
+  // All rows, already in the order in which they are appended.
+  void gatherRowsByBits();
   void makeRoom(std::size_t entries);
   // As if there were no edge between the two.
   void gatherRowWithout(NodeId node, NodeId hidden);
@@ -66,8 +67,8 @@ class SubgraphBuilder {
   std::vector<NodeId> members_;
   std::vector<std::uint32_t> places_;
   std::shared_ptr<const RowBits> bits_;
-  NodeBits member_bits_;
-  // Its rows, each in the order of the graph's; `neighbours_` is longer than what is in use.
+  // Its rows, each in the order of the graph's unless they are read as bits; `neighbours_` is
+  // longer than what is in use.
   std::vector<std::uint64_t> row_ends_;
   std::vector<std::uint32_t> neighbours_;
   std::vector<std::uint64_t> cursors_;
