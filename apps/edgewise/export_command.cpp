@@ -35,6 +35,7 @@ void exportRun(Session& session, const ExportArguments& arguments) {
                   countText(embeddings.nodes, "node"), embeddings.width, arguments.embeddings));
   session.console.showJson({{"file", arguments.embeddings},
                             {"layers", embeddings.layers.size()},
+                            {"first_hops", embeddings.first_hops},
                             {"nodes", embeddings.nodes},
                             {"width", embeddings.width}});
 }
@@ -58,7 +59,8 @@ void addExportCommand(CLI::App& program, Session& session) {
       ->option_text("NAME");
   addCommonOptions(*command, session);
   command->footer(
-      "Every layer of the encoder that the model's views look at, for every node, with your ids:\n"
+      "Every layer of the encoder that the model's views look at, for every node, with your ids.\n"
+      "A layer's number is the hops it looks; a readout of several has the last one's:\n"
       "  .npz   arrays layer_1, layer_2, ... [nodes, width] and ids (numpy.load opens it)\n"
       "  .npy   one array [layers, nodes, width]; ids go to a file beside it, NAME.ids.csv\n"
       "  .csv   a row a layer and node: id, layer, x1, x2, ...\n"

@@ -17,7 +17,7 @@ namespace {
 using Cells = std::vector<HtmlTable::Cell>;
 
 // Stages of metrics.json as people say them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStageNames = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kStageNames = {
     {{"load_s", "loading"},
      {"audit_s", "audit"},
      {"valid_s", "validation"},
@@ -26,8 +26,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStageNa
      {"search_step_ms", "a search step"},
      {"apply_s", "training"},
      {"apply_step_ms", "a training step"},
+     {"apply_network_ms", "of it, alone"},
      {"refit_s", "refit"},
      {"refit_step_ms", "a refit step"},
+     {"refit_network_ms", "of it, alone"},
      {"full_ranking_ms", "ranking"},
      {"vanilla_step_ms", "a plain step"}}};
 

@@ -102,7 +102,8 @@ std::size_t SubgraphBuilder::thinHop(std::span<NodeId> hop, std::uint64_t pair_k
 
 void SubgraphBuilder::gatherRows(Edge pair) {
   row_ends_.clear();
-  if (bits_) {
+  by_bits_ = bits_ && bitsPay();
+  if (by_bits_) {
     gatherRowsByBits();
     return;
   }
@@ -123,6 +124,14 @@ void SubgraphBuilder::makeRoom(std::size_t entries) {
   if (neighbours_.size() < entries) {
     neighbours_.resize(std::max(2 * neighbours_.size(), entries));
   }
+}
+
+bool SubgraphBuilder::bitsPay() const {
+  std::size_t entries = 0;
+  for (const NodeId node : members_) {
+    entries += graph_->degree(node);
+  }
+  return members_.size() * members_.size() <= entries;
 }
 
 void SubgraphBuilder::gatherRowsByBits() {
@@ -178,7 +187,7 @@ void SubgraphBuilder::appendRows(SubgraphPiece& piece) {
     cursors_.push_back(begin + row_begin);
     row_begin = row_end;
   }
-  if (bits_) {
+  if (by_bits_) {
     std::copy_n(neighbours_.begin(), row_begin,
                 piece.neighbours.begin() + static_cast<std::ptrdiff_t>(begin));
     return;

@@ -51,6 +51,8 @@ class SubgraphBuilder {
   std::size_t thinHop(std::span<NodeId> hop, std::uint64_t pair_key);
   void gatherRows(Edge pair);
   void gatherRow(NodeId node);
+  // Whether asking for every two nodes is less than reading all rows.
+  [[nodiscard]] bool bitsPay() const;
   // All rows, already in the order in which they are appended.
   void gatherRowsByBits();
   void makeRoom(std::size_t entries);
@@ -67,6 +69,8 @@ class SubgraphBuilder {
   std::vector<NodeId> members_;
   std::vector<std::uint32_t> places_;
   std::shared_ptr<const RowBits> bits_;
+  // Whether the rows at hand came from bits.
+  bool by_bits_ = false;
   // Its rows, each in the order of the graph's unless they are read as bits; `neighbours_` is
   // longer than what is in use.
   std::vector<std::uint64_t> row_ends_;

@@ -39,6 +39,11 @@ void writeIds(const std::filesystem::path& path, const Dataset& dataset) {
   file.commit();
 }
 
+// How far it looks, in hops.
+int layerName(const NodeEmbeddings& embeddings, std::size_t layer) {
+  return embeddings.first_hops + static_cast<int>(layer);
+}
+
 void writeCsv(const std::filesystem::path& path, const Dataset& dataset,
               const NodeEmbeddings& embeddings) {
   AtomicFile file(path);
@@ -53,7 +58,7 @@ void writeCsv(const std::filesystem::path& path, const Dataset& dataset,
       if (dataset.bipartite) {
         line += "," + sideOf(dataset, node);
       }
-      fmt::format_to(std::back_inserter(line), ",{}", layer + 1);
+      fmt::format_to(std::back_inserter(line), ",{}", layerName(embeddings, layer));
       const float* values = embeddings.layers[layer].data() + node * embeddings.width;
       for (std::size_t k = 0; k < embeddings.width; ++k) {
         fmt::format_to(std::back_inserter(line), ",{}", values[k]);
@@ -69,7 +74,8 @@ void writeNpz(const std::filesystem::path& path, const Dataset& dataset,
   NpzWriter file(path);
   const std::size_t shape[] = {embeddings.nodes, embeddings.width};
   for (std::size_t layer = 0; layer < embeddings.layers.size(); ++layer) {
-    file.add(fmt::format("layer_{}", layer + 1), shape, embeddings.layers[layer]);
+    file.add(fmt::format("layer_{}", layerName(embeddings, layer)), shape,
+             embeddings.layers[layer]);
   }
   std::vector<std::string> ids;
   ids.reserve(embeddings.nodes);

@@ -10,16 +10,18 @@ namespace edgewise {
 namespace {
 
 constexpr std::string_view kFixed = "fixed:";
-constexpr std::string_view kHowToFix =
-    "write fixed:I,J with depths from 1, for example fixed:1,2; with model.depth_zero from 0";
 
-[[noreturn]] void throwBadFixed(const std::string& kind) {
-  throw ConfigError(fmt::format("selector.kind: '{}' is not a view", kind), std::string(kHowToFix));
+[[noreturn]] void throwBadFixed(const std::string& kind, int first_hops) {
+  const std::string range =
+      first_hops > 1 ? fmt::format(" from {} hops on (model.first_depth)", first_hops) : "";
+  throw ConfigError(fmt::format("selector.kind: '{}' is not a view{}", kind, range),
+                    fmt::format("write fixed:I,J with depths from {}, for example fixed:{},{}",
+                                first_hops, first_hops, first_hops + 1));
 }
 
 std::uint32_t depthFrom(std::string_view text, const std::string& kind, int first_hops) {
   if (text.size() != 1 || text[0] < '0' + first_hops || text[0] > '9') {
-    throwBadFixed(kind);
+    throwBadFixed(kind, first_hops);
   }
   return static_cast<std::uint32_t>(text[0] - '0' - first_hops);
 }
@@ -50,11 +52,11 @@ std::optional<LayerPair> fixedView(const std::string& kind, int first_hops) {
     return std::nullopt;
   }
   if (!kind.starts_with(kFixed)) {
-    throwBadFixed(kind);
+    throwBadFixed(kind, first_hops);
   }
   const auto parts = splitText(std::string_view(kind).substr(kFixed.size()), ',');
   if (parts.size() != 2) {
-    throwBadFixed(kind);
+    throwBadFixed(kind, first_hops);
   }
   return LayerPair{depthFrom(trimmed(parts[0]), kind, first_hops),
                    depthFrom(trimmed(parts[1]), kind, first_hops)};
@@ -75,8 +77,8 @@ std::unique_ptr<Decoder> makeDecoder(const SelectorOptions& options, const Decod
   if (const auto view = fixedView(options.kind, context.first_hops)) {
     if (view->source >= context.depth || view->target >= context.depth) {
       throw ConfigError(
-          fmt::format("selector.kind: {} looks deeper than the {} layers of the model",
-                      options.kind, context.depth),
+          fmt::format("selector.kind: {} looks deeper than the model, which has {} layers",
+                      options.kind, context.first_hops + static_cast<int>(context.depth) - 1),
           "raise model.layers, or choose a view within them");
     }
     return detail::makeSingleViewDecoder(*view, context, layout);

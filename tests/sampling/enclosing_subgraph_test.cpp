@@ -181,29 +181,47 @@ TEST(EnclosingSubgraph, FindsEdgesOfHubsInSmallSubgraphs) {
   EXPECT_EQ(linked.edges, (testing::IdPairs{{0, 3}, {1, 2}, {2, 3}}));
 }
 
-// Rows long enough to be read as bits.
+// Rows long enough to be read as bits, nodes that are their own neighbours, and one extractor for
+// subgraphs that are read so and, of two hops, those that are not.
 TEST(EnclosingSubgraph, FollowsItsDefinitionOnCrowdedGraphs) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const std::size_t nodes = 256 + 13 * seed;
-    const CsrGraph graph = testing::randomGraph(nodes, 30 * nodes, seed);
-    ASSERT_NE(detail::RowBits::where(graph), nullptr);
-    RngStream random(seed, "crowded");
-    for (int trial = 0; trial < 5; ++trial) {
-      const auto source = static_cast<std::uint32_t>(random.below(nodes));
-      // A neighbour, whose edge is hidden, or any other node.
-      const auto row = graph.neighbours(NodeId{source});
-      const NodeId target =
-          trial % 2 == 0
-              ? row[random.below(row.size())]
-              : NodeId{static_cast<std::uint32_t>((source + 1 + random.below(nodes - 1)) % nodes)};
-      if (target == NodeId{source}) {
-        continue;
-      }
-      const Edge pair{NodeId{source}, target};
-      const HopView view{static_cast<std::uint32_t>(random.below(2)), 1};
-      ASSERT_EQ(extractOne(graph, pair, view), SubgraphOracle(graph, pair).subgraph(view, {}))
-          << "seed " << seed << ", trial " << trial;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const std::size_t nodes = 256 + 77 * seed;
+    std::vector<Edge> edges = testing::randomPairs(nodes, 30 * nodes, seed);
+    for (std::uint32_t node = 0; node < nodes; node += 2) {
+      edges.push_back(makeEdge(node, node));
     }
+    const CsrGraph graph = CsrGraph::fromEdges(nodes, edges);
+    ASSERT_NE(detail::RowBits::where(graph), nullptr);
+    // Links, whose edges are hidden, and any others.
+    std::vector<Edge> pairs(edges.begin(), edges.begin() + 3);
+    const std::vector<Edge> others = testing::randomPairs(nodes, 2, seed + 100);
+    pairs.insert(pairs.end(), others.begin(), others.end());
+    std::vector<HopView> views;
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+      views.push_back({i % 3, 1});
+    }
+    const LabelOptions labels{.labelling = kLabellings[seed]};
+    const SubgraphBatch batch = SubgraphExtractor(graph, {.labels = labels}).extract(pairs, views);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      ASSERT_EQ(plainSubgraph(batch, i), SubgraphOracle(graph, pairs[i]).subgraph(views[i], labels))
+          << "seed " << seed << ", pair " << i;
+    }
+  }
+}
+
+TEST(EnclosingSubgraph, OfCrowdedGraphsHasTheSameBitsInAnyOrderAndForAnyThreads) {
+  const CsrGraph graph = testing::randomGraph(400, 20'000, 5);
+  ASSERT_NE(detail::RowBits::where(graph), nullptr);
+  const std::vector<Edge> pairs = testing::randomPairs(400, 200, 6);
+  const SubgraphExtractor extractor(graph, {.sampling = {.ratio = 0.2}});
+  const SubgraphBatch want = extractor.extract(pairs, {1, 1});
+  for (const int threads : {1, 2, 3}) {
+    setThreadCount(threads);
+    expectSameBits(extractor.extract(pairs, {1, 1}), want);
+  }
+  setThreadCount(0);
+  for (std::size_t i = 0; i < pairs.size(); i += 17) {
+    EXPECT_EQ(plainSubgraph(extractor.extract({&pairs[i], 1}, {1, 1}), 0), plainSubgraph(want, i));
   }
 }
 

@@ -64,6 +64,16 @@ TEST(Embeddings, GoToFilesOfAnyForm) {
   EXPECT_TRUE(row.starts_with("id,layer,x1,x2,"));
   std::getline(rows, row);
   EXPECT_TRUE(row.starts_with(served.dataset.nodeLabel(NodeId{0}) + ",1,"));
+  // Layers go by the hops they look.
+  RunOptions later = quickOptions("sage", "rs");
+  later.network.encoder.layers = 3;
+  later.network.encoder.first_depth = 2;
+  const FinishedRun second(later);
+  writeEmbeddings(folder.path() / "later.npz", second.served().dataset,
+                  embedNodes(second.served().stored, second.served().dataset,
+                             runGraph(second.served()).messages));
+  EXPECT_EQ(NpzFile(folder.path() / "later.npz").names(),
+            (std::vector<std::string>{"layer_2", "layer_3", "ids"}));
   expectFailure<ConfigError>(
       [&] { writeEmbeddings(folder.path() / "all.parquet", served.dataset, found); },
       "no name of a known form");

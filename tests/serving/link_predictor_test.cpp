@@ -89,6 +89,22 @@ TEST(LinkPredictor, FindsWhatBruteForceFindsWithEverySelector) {
   }
 }
 
+TEST(LinkPredictor, FindsWhatBruteForceFindsWithViewsFromTwoHopsOn) {
+  for (const std::string selector : {"none", "fixed:2,3", "mean", "jk", "rs", "ps2"}) {
+    RunOptions options = quickOptions("gae", selector);
+    options.network.encoder.layers = 3;
+    options.network.encoder.first_depth = 2;
+    const FinishedRun run(options);
+    expectBruteForce(run, 4, selector);
+    for (const HopPair view : run.reported().test_views) {
+      EXPECT_GE(std::min(view.source, view.target), 2);
+    }
+    options.network.encoder.first_depth = 1;
+    const bool same = selector == "none" || selector == "fixed:2,3";
+    EXPECT_EQ(FinishedRun(options).reported().test_scores == run.reported().test_scores, same);
+  }
+}
+
 TEST(LinkPredictor, FindsWhatBruteForceFindsInSubgraphs) {
   RunOptions options = quickOptions("seal", "rs");
   options.subgraph.hops = 2;

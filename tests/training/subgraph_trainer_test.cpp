@@ -207,7 +207,7 @@ void expectGoesOn(const Bench& bench, const std::function<TrainerSetup(const Ben
   first->run(
       state,
       [&](const TrainingState& now) {
-        if (++saved == 5) {
+        if (++saved == 20) {
           ASSERT_NE(now.batch, 0);
           saveState(path, now, "run");
         }
@@ -221,6 +221,10 @@ void expectGoesOn(const Bench& bench, const std::function<TrainerSetup(const Ben
   EXPECT_TRUE(testing::sameBits(resumed.parameters.flat(), want.parameters.flat()));
   EXPECT_TRUE(testing::sameBits(resumed.best, want.best));
   EXPECT_EQ(resumed.best_value, want.best_value);
+  // One in sixteen, counted on.
+  EXPECT_EQ(want.timed_steps, want.steps / 16);
+  EXPECT_EQ(resumed.timed_steps, want.timed_steps);
+  EXPECT_GT(resumed.timed_seconds, 0);
 }
 
 TEST(SubgraphTrainer, GoesOnWhereItStopped) {
@@ -398,6 +402,17 @@ TEST(SubgraphRun, UsesSeveralViewsOfAPair) {
   EXPECT_NE(bench.run(single).test_scores, run.test_scores);
 }
 
+TEST(SubgraphRun, KnowsAFixedViewWhereverViewsBegin) {
+  Bench bench;
+  bench.options.subgraph.hops = 3;
+  bench.options.network.selector.kind = "fixed:2,3";
+  const TempFolder folder;
+  const RunMetrics run = bench.run(folder);
+  bench.options.network.encoder.first_depth = 2;
+  const TempFolder later;
+  EXPECT_EQ(bench.run(later).test_scores, run.test_scores);
+}
+
 TEST(SubgraphRun, KeepsToViewsFromTheFirstDepthOn) {
   Bench bench;
   useSeveral(bench.options);
@@ -465,7 +480,7 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
   refused("mean", "views by pair");
   refused("nonsense", "views by pair");
   refused("fixed:3,1", "seal.hops=2");
-  refused("fixed:1,2", "fixed:1,2", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
+  refused("fixed:1,2", "from 2", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
   refused("rs", "model.first_depth=3", [](RunOptions& o) { o.network.encoder.first_depth = 3; });
   refused("oracle", "model.first_depth", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
   refused("ps2", "joint", [](RunOptions& o) { o.network.selector.apply = "joint"; });

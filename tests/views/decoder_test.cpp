@@ -271,11 +271,12 @@ TEST(Decoder, TakesEmptyBatches) {
 }
 
 TEST(FixedView, IsReadFromItsName) {
-  EXPECT_EQ(fixedView("none"), std::nullopt);
-  EXPECT_EQ(fixedView("mean"), std::nullopt);
-  EXPECT_EQ(fixedView(""), std::nullopt);
-  EXPECT_EQ(fixedView("fixed:2,3"), (LayerPair{1, 2}));
-  EXPECT_EQ(fixedView("fixed: 1 , 1 "), (LayerPair{0, 0}));
+  EXPECT_EQ(fixedView("none", 1), std::nullopt);
+  EXPECT_EQ(fixedView("mean", 1), std::nullopt);
+  EXPECT_EQ(fixedView("", 1), std::nullopt);
+  EXPECT_EQ(fixedView("fixed:2,3", 1), (LayerPair{1, 2}));
+  EXPECT_EQ(fixedView("fixed: 1 , 1 ", 1), (LayerPair{0, 0}));
+  EXPECT_EQ(fixedView("fixed:2,3", 2), (LayerPair{0, 1}));
 }
 
 TEST(Decoder, RefusesViewsAndSelectorsThatAreNotThere) {
@@ -297,7 +298,7 @@ TEST(Decoder, RefusesViewsAndSelectorsThatAreNotThere) {
     EXPECT_NE(hint(kind, "is not a view").find("fixed:1,2"), std::string::npos) << kind;
   }
   for (const std::string kind : {"fixed:9,9", "fixed:1,4", "fixed:4,1"}) {
-    EXPECT_NE(hint(kind, "deeper than the 3 layers").find("model.layers"), std::string::npos);
+    EXPECT_NE(hint(kind, "which has 3 layers").find("model.layers"), std::string::npos);
   }
   EXPECT_NE(hint("median", "no selector").find("none, fixed:I,J, mean"), std::string::npos);
   EXPECT_NE(hint("None", "no selector").find("known"), std::string::npos);

@@ -25,11 +25,11 @@ struct NodeEmbeddings {
 [[nodiscard]] NodeEmbeddings embedNodes(const StoredRun& run, const Dataset& dataset,
                                         const MessageEdges& messages);
 
-// By the file's name: .npz (arrays layer_1, layer_2, ... of [nodes, width] and ids; of users and
-// items also sides, which of the two a node is), .npy ([layers, nodes, width], with the ids in a
-// file of the same name that ends in .ids.csv), or .csv (one row a layer and node: id, layer, x1,
-// x2, ...; of users and items also which of the two it is). Files appear whole or not at all.
-// Throws ConfigError for another name.
+// Layers go by the hops they look. By the file's name: .npz (arrays layer_1, layer_2, ... of
+// [nodes, width] and ids; of users and items also sides, which of the two a node is), .npy
+// ([layers, nodes, width], with the ids in a file of the same name that ends in .ids.csv), or .csv
+// (one row a layer and node: id, layer, x1, x2, ...; of users and items also which of the two it
+// is). Files appear whole or not at all. Throws ConfigError for another name.
 void writeEmbeddings(const std::filesystem::path& path, const Dataset& dataset,
                      const NodeEmbeddings& embeddings);
 

@@ -127,7 +127,7 @@ struct DecoderContext {
 // "fixed:2,3" -> (1, 2), counted from 0 where the first layer looks `first_hops` = 1 far; nothing
 // when `kind` is not a fixed view. Throws ConfigError when it is one badly written, or nearer
 // than the first layer.
-[[nodiscard]] std::optional<LayerPair> fixedView(const std::string& kind, int first_hops = 1);
+[[nodiscard]] std::optional<LayerPair> fixedView(const std::string& kind, int first_hops);
 
 // All views (i, j) of `depth` layers, i running slowest.
 [[nodiscard]] std::vector<LayerPair> allViews(std::size_t depth);
