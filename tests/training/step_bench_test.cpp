@@ -233,7 +233,7 @@ TEST(StepBench, MeasuresRecommenders) {
   EXPECT_EQ(ngcf.products_per_layer, 2);
   EXPECT_EQ(ngcf.rows_read_per_pair, 2 * (ngcf.layers + 1));
   subject.options.network.encoder.depth_zero = true;
-  expectFailure<ConfigError>([&] { (void)measure(subject); }, "depth 0");
+  expectFailure<ConfigError>([&] { (void)measure(subject); }, "begin at 1 hop");
 }
 
 TEST(StepBench, CountsViewsBySelector) {
