@@ -56,6 +56,11 @@ int firstHopsOf(const RunOptions& options) {
   return static_cast<int>(options.network.encoder.first_depth);
 }
 
+HopView nearestView(const RunOptions& options) {
+  const auto first = static_cast<std::uint32_t>(firstHopsOf(options));
+  return {first, first};
+}
+
 NodeSide nodesOf(const Dataset& dataset) {
   return {dataset.features, dataset.node_count, dataset.hasOrderedPairs()};
 }
@@ -99,12 +104,10 @@ void checkSelector(const RunOptions& options) {
 
 PairSight sightOf(const Dataset& dataset, const RunOptions& options) {
   const auto hops = static_cast<std::uint32_t>(options.subgraph.hops);
-  const auto first = static_cast<std::uint32_t>(firstHopsOf(options));
   const auto fixed = fixedView(options.network.selector.kind, firstHopsOf(options));
-  return {
-      .view = fixed ? HopView{fixed->source + first, fixed->target + first} : HopView{hops, hops},
-      .nearest = {first, first},
-      .symmetric = !dataset.hasOrderedPairs()};
+  return {.view = fixed ? hopView(nearestView(options), *fixed) : HopView{hops, hops},
+          .nearest = nearestView(options),
+          .symmetric = !dataset.hasOrderedPairs()};
 }
 
 // Training pairs whose subgraphs tell how many nodes there are: links, and as many pairs of ends of
@@ -127,10 +130,9 @@ std::vector<Edge> sampledPairs(std::span<const Edge> links) {
 std::vector<HopView> sampledViews(std::size_t count, const RunOptions& options, HopView view) {
   std::vector<HopView> views(count, view);
   if (options.network.selector.choosesByPair()) {
-    const auto first = static_cast<std::uint32_t>(firstHopsOf(options));
     const auto depth = static_cast<std::uint32_t>(viewDepth(options));
     for (std::uint32_t i = 0; i < count; ++i) {
-      views[i] = {first + i % depth, first + (i / depth) % depth};
+      views[i] = hopView(nearestView(options), {i % depth, (i / depth) % depth});
     }
   }
   return views;

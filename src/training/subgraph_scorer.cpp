@@ -27,11 +27,11 @@ std::size_t pairsAtOnce(const SubgraphModel& model, const Parameters& parameters
                   static_cast<std::size_t>(std::min(kMost, kNodes / model.network().keptNodes())));
 }
 
+}  // namespace
+
 HopView hopView(HopView nearest, LayerPair view) {
   return {nearest.source + view.source, nearest.target + view.target};
 }
-
-}  // namespace
 
 ViewedPairs ViewedPairs::drawn(std::span<const Edge> pairs, const ViewChoices& choice,
                                HopView nearest, const CounterRng& lots, std::uint64_t epoch) {

@@ -19,6 +19,9 @@
 
 namespace edgewise {
 
+// A view by layers in hops, where the first of all views is `nearest`.
+[[nodiscard]] HopView hopView(HopView nearest, LayerPair view);
+
 // How pairs are looked at where no view is chosen for them.
 struct PairSight {
   HopView view = {2, 2};
