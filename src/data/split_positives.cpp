@@ -190,18 +190,43 @@ LinkSplit cutPerUser(const Dataset& dataset, const SplitShares& shares, std::uin
   return fromRows(dataset, std::move(rows));
 }
 
-// Moves a share of all interactions from train to validation where none was published; every node
-// keeps at least one training edge.
-void carveValidation(LinkSplit& split, std::size_t total, double share, std::uint64_t seed,
-                     std::size_t node_count) {
+// Rows by how near they are to the end of their source's list, as a share of it: by time, or by
+// place in the file where there are no times. The first rows are the last of every list.
+std::vector<std::size_t> latestFirst(const EdgeTable& table, std::size_t node_count) {
+  std::vector<std::size_t> rows = allRows(table.size());
+  if (!table.time.empty()) {
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return table.time[row]; });
+  }
+  std::vector<std::uint32_t> listed(node_count, 0);
+  for (const Edge& edge : table.edges) {
+    ++listed[index(edge.src)];
+  }
+  std::vector<std::uint32_t> later = listed;
+  std::vector<double> from_end(table.size());
+  for (const std::size_t row : rows) {
+    const std::size_t source = index(table.edges[row].src);
+    --later[source];
+    from_end[row] = (later[source] + 0.5) / listed[source];
+  }
+  std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return from_end[row]; });
+  return rows;
+}
+
+// Moves a share of all interactions from train to validation where none was published: drawn, or
+// the last of every list. Every node keeps at least one training edge.
+void carveValidation(LinkSplit& split, std::size_t total, double share, std::string_view carve,
+                     std::uint64_t seed, std::size_t node_count) {
   EdgeTable& train = split.training.message.table;
   std::vector<std::uint32_t> left(node_count, 0);
   for (const Edge& edge : train.edges) {
     ++left[index(edge.src)];
     ++left[index(edge.dst)];
   }
-  std::vector<std::size_t> rows = allRows(train.size());
-  RngStream(seed, "split.carve").shuffle(std::span(rows));
+  const bool last = carve == "last";
+  std::vector<std::size_t> rows = last ? latestFirst(train, node_count) : allRows(train.size());
+  if (!last) {
+    RngStream(seed, "split.carve").shuffle(std::span(rows));
+  }
   const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(total)));
   std::vector<std::size_t> valid;
   std::vector<std::size_t> kept;
@@ -220,11 +245,12 @@ void carveValidation(LinkSplit& split, std::size_t total, double share, std::uin
   split.training.valid.positive = train.select(valid);
   train = train.select(kept);
   split.notes.push_back(
-      fmt::format("no official validation edges: {} of the training edges moved there",
-                  groupedCount(valid.size())));
+      fmt::format("no official validation edges: {} of the training edges{} moved there",
+                  groupedCount(valid.size()), last ? ", the last of every list," : ""));
 }
 
-LinkSplit takeOfficial(const Dataset& dataset, const SplitShares& shares, std::uint64_t seed) {
+LinkSplit takeOfficial(const Dataset& dataset, const SplitShares& shares, std::string_view carve,
+                       std::uint64_t seed) {
   if (!dataset.official) {
     throw ConfigError(fmt::format("split.kind=official: {} has no official split", dataset.name),
                       "use split.kind=random");
@@ -235,7 +261,7 @@ LinkSplit takeOfficial(const Dataset& dataset, const SplitShares& shares, std::u
   split.training.valid.positive = official.valid;
   split.test.positive = official.test;
   if (official.valid.empty()) {
-    carveValidation(split, official.train.size() + official.test.size(), shares.valid, seed,
+    carveValidation(split, official.train.size() + official.test.size(), shares.valid, carve, seed,
                     dataset.node_count);
   }
   split.training.supervision.table = split.training.message.table;
@@ -312,7 +338,7 @@ LinkSplit cutPositives(const Dataset& dataset, const SplitOptions& options, std:
   const SplitShares shares = resolveShares(options, kind);
   LinkSplit split;
   if (kind == "official") {
-    split = takeOfficial(dataset, shares, seed);
+    split = takeOfficial(dataset, shares, options.carve, seed);
   } else if (kind == "time") {
     split = cutByTime(dataset, shares);
   } else if (kind == "nodes") {

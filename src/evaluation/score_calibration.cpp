@@ -82,6 +82,7 @@ struct Line {
 // One step of Newton's method, halved until the loss falls; false when it no longer does.
 bool improve(std::span<const Sample> samples, Line& line) {
   constexpr double kRidge = 1e-12;
+  constexpr double kLeastFall = 1e-15;
   double by_slope = 0;
   double by_offset = 0;
   double slope_slope = kRidge;
@@ -103,6 +104,10 @@ bool improve(std::span<const Sample> samples, Line& line) {
   }
   const Line step{(offset_offset * by_slope - slope_offset * by_offset) / determinant,
                   (slope_slope * by_offset - slope_offset * by_slope) / determinant};
+  // Half of this is what the loss would fall by; below its rounding there is nothing to look for.
+  if (by_slope * step.slope + by_offset * step.offset < kLeastFall) {
+    return false;
+  }
   const double before = crossEntropy(samples, line.slope, line.offset);
   constexpr int kHalvings = 34;
   double length = 1;
@@ -114,6 +119,18 @@ bool improve(std::span<const Sample> samples, Line& line) {
     }
   }
   return false;
+}
+
+// Every n-th score, where there are more than two numbers need to be found.
+std::vector<double> thinned(std::span<const double> scores) {
+  constexpr std::size_t kEnough = 1'000'000;
+  const std::size_t apart = scores.size() / (kEnough + 1) + 1;
+  std::vector<double> some;
+  some.reserve(scores.size() / apart + 1);
+  for (std::size_t i = 0; i < scores.size(); i += apart) {
+    some.push_back(scores[i]);
+  }
+  return some;
 }
 
 // A step of the isotonic fit.
@@ -153,10 +170,12 @@ std::vector<Step> risingSteps(std::vector<Sample> samples) {
 
 ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
                                          std::span<const double> others) {
-  const auto link_count = static_cast<double>(links.size());
-  const auto other_count = static_cast<double>(others.size());
-  std::vector<Sample> samples =
-      samplesOf(links, others, (link_count + 1) / (link_count + 2), 1 / (other_count + 2));
+  const std::vector<double> some_links = thinned(links);
+  const std::vector<double> some_others = thinned(others);
+  const auto link_count = static_cast<double>(some_links.size());
+  const auto other_count = static_cast<double>(some_others.size());
+  std::vector<Sample> samples = samplesOf(
+      some_links, some_others, (link_count + 1) / (link_count + 2), 1 / (other_count + 2));
   const Scale scale = standardise(samples);
   Line line;
   constexpr int kMostSteps = 100;
@@ -164,8 +183,8 @@ ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
   }
   ScoreCalibration calibration;
   calibration.method_ = "platt";
-  calibration.links_ = links.size();
-  calibration.others_ = others.size();
+  calibration.links_ = some_links.size();
+  calibration.others_ = some_others.size();
   if (line.slope > 0) {
     calibration.slope_ = line.slope / scale.unit;
     calibration.offset_ = line.offset - line.slope * scale.middle / scale.unit;

@@ -307,6 +307,61 @@ TEST(SplitLinks, CarvesValidationWhereNoneWasPublished) {
   EXPECT_TRUE(tells(split, "of the training edges moved there"));
 }
 
+// Purchases as a file lists them: ten of user 0, five of user 1, one of user 2, and the first 20 of
+// 25 items by user 3, who alone has bought 16 to 19.
+Dataset listedShoppers() {
+  const auto bought = [](std::uint32_t user, std::uint32_t item) {
+    return makeEdge(user, 4 + item);
+  };
+  OfficialSplit official;
+  for (std::uint32_t item = 0; item < 20; ++item) {
+    official.train.edges.push_back(bought(3, item));
+  }
+  for (const std::uint32_t item : {9, 3, 7, 1, 5, 0, 8, 2, 6, 4}) {
+    official.train.edges.push_back(bought(0, item));
+  }
+  for (const std::uint32_t item : {14, 10, 13, 11, 12}) {
+    official.train.edges.push_back(bought(1, item));
+  }
+  official.train.edges.push_back(bought(2, 15));
+  official.test.edges = {bought(0, 16), bought(1, 17), bought(0, 18), bought(1, 19)};
+  DatasetParts parts;
+  parts.name = "shop";
+  parts.raw.ids = IdMap::numbers(4);
+  parts.raw.right_ids = IdMap::numbers(25);
+  for (const EdgeTable* table : {&official.train, &official.test}) {
+    for (const Edge& edge : table->edges) {
+      parts.raw.table.edges.push_back(
+          makeEdge(static_cast<std::uint32_t>(edge.src), static_cast<std::uint32_t>(edge.dst) - 4));
+    }
+  }
+  Dataset dataset = makeDataset(std::move(parts));
+  dataset.official = std::move(official);
+  return dataset;
+}
+
+TEST(SplitLinks, CarvesTheLastOfEveryListWhereAsked) {
+  Dataset dataset = listedShoppers();
+  // Five of 40. From the ends, as shares of the lists: user 0's 4 (0.05), user 1's 12 (0.1), user
+  // 0's 6 (0.15), user 3's 15 (0.225; 16 to 19 would be left without an edge), user 0's 2 (0.25).
+  const SplitOptions last{.valid = 0.125, .carve = "last"};
+  const LinkSplit split = splitLinks(dataset, last, {.per_positive = 2}, 0);
+  EXPECT_EQ(split.training.valid.positive.edges,
+            (std::vector<Edge>{makeEdge(3, 4 + 15), makeEdge(0, 4 + 2), makeEdge(0, 4 + 6),
+                               makeEdge(0, 4 + 4), makeEdge(1, 4 + 12)}));
+  EXPECT_EQ(split.training.message.table.size(), 31U);
+  EXPECT_TRUE(tells(split, "5 of the training edges, the last of every list, moved there"));
+  // Times go before the file's order.
+  EdgeTable& train = dataset.official->train;
+  for (std::size_t row = 0; row < train.size(); ++row) {
+    train.time.push_back(-static_cast<double>(row));
+  }
+  const LinkSplit timed = splitLinks(dataset, last, {.per_positive = 2}, 0);
+  EXPECT_EQ(timed.training.valid.positive.edges,
+            (std::vector<Edge>{makeEdge(3, 4), makeEdge(3, 4 + 1), makeEdge(3, 4 + 2),
+                               makeEdge(0, 4 + 9), makeEdge(1, 4 + 14)}));
+}
+
 TEST(SplitLinks, KeepsContextEdgesAsMessagesAndDrawsNegativesAmongTargets) {
   const Dataset dataset = makePlanted({});
   const LinkSplit split = splitLinks(dataset, {}, {}, 0);

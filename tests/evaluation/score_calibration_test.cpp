@@ -45,6 +45,22 @@ TEST(ScoreCalibration, PlattFindsTheCurveThatScoresWereDrawnBy) {
   }
 }
 
+TEST(ScoreCalibration, PlattLooksAtAMillionOfEachKindAtMost) {
+  const Drawn drawn = draw(1.5, 0, 40'000);
+  std::vector<double> others;
+  for (int i = 0; i < 60; ++i) {
+    others.insert(others.end(), drawn.others.begin(), drawn.others.end());
+  }
+  ASSERT_GT(others.size(), 1'000'000U);
+  const ScoreCalibration some = ScoreCalibration::platt(drawn.links, others);
+  EXPECT_EQ(some.links(), drawn.links.size());
+  EXPECT_EQ(some.others(), (others.size() + 1) / 2);
+  const ScoreCalibration all = ScoreCalibration::platt(drawn.links, drawn.others);
+  for (const double score : {-3.0, 0.0, 2.0}) {
+    EXPECT_NEAR(some.probability(score), all.probability(score), 1e-3) << score;
+  }
+}
+
 TEST(ScoreCalibration, IsotonicFindsItToo) {
   const Drawn drawn = draw(1.5, 0, 40'000);
   const ScoreCalibration fitted = ScoreCalibration::isotonic(drawn.links, drawn.others);

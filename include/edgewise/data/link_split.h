@@ -75,6 +75,7 @@ struct SplitOptions {
   double valid = -1;
   double test = -1;
   double reveal = 0.5;
+  std::string carve = "random";
   std::int64_t seed = -1;
   std::string message_at_train = "train";
   std::string message_at_test = "train";
