@@ -145,23 +145,9 @@ std::int64_t sortedNodesFor(const Dataset& dataset, const LinkSplit& split,
     return network.sort_nodes;
   }
   const TrainingEdges training = trainingEdges(split, options.split.message_at_train);
-  const CsrGraph graph = subgraphMessages(dataset, training.message);
-  const SubgraphExtractor extractor(
-      graph, options.subgraph.extraction(static_cast<std::uint64_t>(options.seed)));
-  const std::vector<Edge> pairs = sampledPairs(training.supervision.table.edges);
-  const std::vector<HopView> views =
-      sampledViews(pairs.size(), options, sightOf(dataset, options).view);
-  constexpr std::size_t kAtOnce = 64;
-  std::vector<std::size_t> counts;
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kAtOnce) {
-    const std::size_t size = std::min(kAtOnce, pairs.size() - begin);
-    const SubgraphBatch batch = extractor.extract(std::span(pairs).subspan(begin, size),
-                                                  std::span(views).subspan(begin, size));
-    for (std::size_t pair = 0; pair < size; ++pair) {
-      counts.push_back(batch.nodeCount(pair));
-    }
-  }
-  return sortedNodes(std::move(counts), network.sort_share);
+  return sortedNodes(
+      sampledSubgraphs(dataset, training.message, training.supervision.table.edges, options).nodes,
+      network.sort_share);
 }
 
 class EnclosingModel final : public PairModel {
@@ -241,6 +227,30 @@ class EnclosingModel final : public PairModel {
 }  // namespace
 
 bool readsSubgraphs(const RunOptions& options) { return options.model == "seal"; }
+
+SubgraphSample sampledSubgraphs(const Dataset& dataset, const MessageEdges& messages,
+                                std::span<const Edge> links, const RunOptions& options) {
+  const CsrGraph graph = subgraphMessages(dataset, messages);
+  ExtractionOptions extraction =
+      options.subgraph.extraction(static_cast<std::uint64_t>(options.seed));
+  extraction.store = {};
+  const SubgraphExtractor extractor(graph, extraction);
+  const std::vector<Edge> pairs = sampledPairs(links);
+  const std::vector<HopView> views =
+      sampledViews(pairs.size(), options, sightOf(dataset, options).view);
+  constexpr std::size_t kAtOnce = 64;
+  SubgraphSample sample;
+  for (std::size_t begin = 0; begin < pairs.size(); begin += kAtOnce) {
+    const std::size_t size = std::min(kAtOnce, pairs.size() - begin);
+    const SubgraphBatch batch = extractor.extract(std::span(pairs).subspan(begin, size),
+                                                  std::span(views).subspan(begin, size));
+    for (std::size_t pair = 0; pair < size; ++pair) {
+      sample.nodes.push_back(batch.nodeCount(pair));
+    }
+    sample.entries += batch.graph.entryCount();
+  }
+  return sample;
+}
 
 std::size_t viewDepth(const RunOptions& options) {
   const std::int64_t last =

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <vector>
+#include <numeric>
 
 #include "edgewise/graph/heuristics.h"
 #include "edgewise/training/pair_model.h"
@@ -159,54 +158,47 @@ double searchPasses(const SelectorOptions& selector) {
   return selector.order == "first" ? 2 : selector.order == "second" ? 5 : 6;
 }
 
-// Nodes of a pair's enclosing subgraph, as if the graph were a tree around each end: a neighbour
-// leads on to as many nodes as nodes that edges point at have neighbours.
-double enclosedNodes(const Dataset& dataset, const SubgraphOptions& options) {
-  std::vector<double> degree(dataset.node_count, 0.0);
-  for (const Edge& edge : dataset.edges.edges) {
-    ++degree[index(edge.src)];
-    ++degree[index(edge.dst)];
-  }
-  double sum = 0;
-  double squares = 0;
-  for (const double each : degree) {
-    sum += each;
-    squares += each * each;
-  }
-  const double onwards = sum > 0 ? std::max(1.0, squares / sum - 1) : 0;
-  const double most = options.max_nodes > 0 ? static_cast<double>(options.max_nodes)
-                                            : std::numeric_limits<double>::max();
-  double hop = sum > 0 ? squares / sum : 0;
-  double nodes = 1;
-  for (std::int64_t i = 0; i < options.hops; ++i) {
-    hop = std::min(most, hop * options.ratio);
-    nodes += hop;
-    hop *= onwards;
-  }
-  return std::min(2 * nodes, static_cast<double>(dataset.node_count));
-}
-
-// What training on subgraphs takes.
+// What training on subgraphs takes, by the size of some that the whole graph has.
 RunEstimate estimateSubgraphs(const Dataset& dataset, const RunOptions& options) {
   const DgcnnOptions& network = options.subgraph.network;
   const TrainingOptions& training = options.training;
-  const double nodes = enclosedNodes(dataset, options.subgraph);
+  const SubgraphSample sample =
+      sampledSubgraphs(dataset, {.table = dataset.edges}, dataset.edges.edges, options);
+  const auto sampled = static_cast<double>(std::max<std::size_t>(1, sample.nodes.size()));
+  const double nodes = std::accumulate(sample.nodes.begin(), sample.nodes.end(), 0.0) / sampled;
+  const double entries = static_cast<double>(sample.entries) / sampled;
   const double supervised =
       0.85 * static_cast<double>(dataset.edges.size()) * options.subgraph.train_share;
   const double batch = std::min(supervised, static_cast<double>(training.batch_size));
   const double pairs = 1 + static_cast<double>(training.negatives);
-  const auto hidden = static_cast<double>(network.hidden);
-  const auto layers = static_cast<double>(network.layers);
-  // A layer keeps its sum, its output and their gradients.
-  const double bytes = batch * pairs * nodes * (layers * hidden * kFloat * 6 + 2 * kFloat * 8) +
-                       250e6 + 4 * featureBytes(dataset);
-  // Measured on two cores: about as long as so many numbers of a node's layers.
-  constexpr double kNumbersPerSecond = 1e8;
+  const double width = static_cast<double>(network.layers) * static_cast<double>(network.hidden);
+  // A layer keeps its sum, its output and their gradients; a batch may be of the largest, and the
+  // next ones are cut meanwhile.
+  const double largest =
+      sample.nodes.empty() ? 0 : static_cast<double>(std::ranges::max(sample.nodes));
+  constexpr double kBatchesAhead = 4;
+  const double bytes =
+      batch * pairs *
+          (largest * (width * kFloat * 6 + 2 * kFloat * 8) + kBatchesAhead * entries * 2 * kFloat) +
+      250e6 + 4 * featureBytes(dataset);
+  // Measured on one core: cutting out and learning take as long as so many numbers of nodes'
+  // layers, and as so many of the neighbours that are added up. Scoring takes a third.
+  constexpr double kNumbersPerSecond = 5e7;
+  constexpr double kSumsPerSecond = 1e9;
+  const double seconds_per_pair = width * (nodes / kNumbersPerSecond + entries / kSumsPerSecond);
   const double steps =
       stepsOf(training.epochs, {.batches = supervised / std::max(1.0, batch)}, training);
+  const double evaluations =
+      1 + 0.5 * static_cast<double>(training.epochs) /
+              static_cast<double>(std::max<std::int64_t>(1, training.evaluate_every));
+  const auto depth = static_cast<double>(viewDepth(options));
+  const double views =
+      options.network.selector.searches()
+          ? std::min(depth * depth, static_cast<double>(options.network.selector.top))
+          : 1;
+  const double scored = evaluations * views * scoredPairs(dataset, options) / 3;
   return {.memory_bytes = static_cast<std::uint64_t>(bytes),
-          .seconds = steps * batch * pairs * nodes * layers * hidden /
-                     (kNumbersPerSecond * threadCount())};
+          .seconds = (steps * batch * pairs + scored) * seconds_per_pair / threadCount()};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "edgewise/data/planted.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/pair_model.h"
+#include "edgewise/training/run_estimate.h"
 #include "edgewise/util/interrupt.h"
 #include "support/tensors.h"
 #include "support/test_support.h"
@@ -465,6 +466,36 @@ TEST(SubgraphScorer, GivesSourcesTheScoresOfTheirPairs) {
   EXPECT_NEAR(all[0], want[0], 1e-5);
   EXPECT_NEAR(all[150], want[1], 1e-5);
   EXPECT_LT(all[3], *std::min_element(all.begin() + 4, all.end()));
+}
+
+// A ring of nodes: whoever is linked has three more nodes on either side within three hops, ends
+// that lie far apart have seven each.
+TEST(SubgraphRun, IsEstimatedByTheSubgraphsThereAre) {
+  constexpr std::uint32_t kNodes = 400;
+  DatasetParts parts;
+  parts.name = "ring";
+  parts.raw.ids = IdMap::numbers(kNodes);
+  for (std::uint32_t node = 0; node < kNodes; ++node) {
+    parts.raw.table.edges.push_back(makeEdge(node, (node + 1) % kNodes));
+  }
+  const Dataset ring = makeDataset(std::move(parts));
+  RunOptions options = quickRun("none");
+  options.subgraph.hops = 3;
+  const SubgraphSample sample =
+      sampledSubgraphs(ring, {.table = ring.edges}, ring.edges.edges, options);
+  std::map<std::size_t, std::size_t> by_size;
+  for (const std::size_t nodes : sample.nodes) {
+    ++by_size[nodes];
+  }
+  EXPECT_EQ(sample.nodes.size(), 2U * kNodes);
+  EXPECT_EQ(by_size[8], std::size_t{kNodes});
+  EXPECT_EQ(by_size[14], std::size_t{kNodes});
+  // Two paths of four nodes, or of seven: three or six edges each, written twice.
+  EXPECT_EQ(sample.entries, kNodes * (2U * 2 * 3 + 2U * 2 * 6));
+
+  const double three = estimateModelRun(ring, options).seconds;
+  options.subgraph.hops = 6;
+  EXPECT_NEAR(estimateModelRun(ring, options).seconds / three, 20.0 / 11, 0.1);
 }
 
 TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {

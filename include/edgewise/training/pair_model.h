@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "edgewise/data/dataset.h"
 #include "edgewise/data/link_split.h"
@@ -66,5 +67,16 @@ void checkPairModel(const Dataset& dataset, const RunOptions& options);
 [[nodiscard]] bool readsSubgraphs(const RunOptions& options);
 // Views of these options' model reach up to so many hops.
 [[nodiscard]] std::size_t viewDepth(const RunOptions& options);
+
+// The enclosing subgraphs of some of these links and of as many other pairs: their nodes, and what
+// all their rows hold together.
+struct SubgraphSample {
+  std::vector<std::size_t> nodes;
+  std::size_t entries = 0;
+};
+// As a model that reads subgraphs would see them through these messages, all its views alike.
+[[nodiscard]] SubgraphSample sampledSubgraphs(const Dataset& dataset, const MessageEdges& messages,
+                                              std::span<const Edge> links,
+                                              const RunOptions& options);
 
 }  // namespace edgewise
