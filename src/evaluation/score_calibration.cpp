@@ -170,6 +170,8 @@ std::vector<Step> risingSteps(std::vector<Sample> samples) {
 
 ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
                                          std::span<const double> others) {
+  requireScores(links, "links");
+  requireScores(others, "non-links");
   const std::vector<double> some_links = thinned(links);
   const std::vector<double> some_others = thinned(others);
   const auto link_count = static_cast<double>(some_links.size());

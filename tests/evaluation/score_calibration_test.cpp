@@ -55,6 +55,10 @@ TEST(ScoreCalibration, PlattLooksAtAMillionOfEachKindAtMost) {
   const ScoreCalibration some = ScoreCalibration::platt(drawn.links, others);
   EXPECT_EQ(some.links(), drawn.links.size());
   EXPECT_EQ(some.others(), (others.size() + 1) / 2);
+  // What is passed over is looked at all the same.
+  others[1] = std::numeric_limits<double>::quiet_NaN();
+  expectFailure<DataError>([&] { (void)ScoreCalibration::platt(drawn.links, others); },
+                           "not finite");
   const ScoreCalibration all = ScoreCalibration::platt(drawn.links, drawn.others);
   for (const double score : {-3.0, 0.0, 2.0}) {
     EXPECT_NEAR(some.probability(score), all.probability(score), 1e-3) << score;
