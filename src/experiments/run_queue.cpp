@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
+#include "edgewise/util/version.h"
 
 namespace edgewise {
 namespace {
@@ -39,6 +41,18 @@ std::vector<QueuedRun> unfinishedRuns(std::span<const CellStatus> cells,
     }
   }
   return runs;
+}
+
+// Whether this version of the program began the run and can go on with it; what another one left
+// unfinished is made anew.
+bool canGoOn(const std::filesystem::path& folder) {
+  const auto options = folder / "options.json";
+  if (!isThere(options)) {
+    return false;
+  }
+  const FileBytes bytes = readFile(options);
+  const auto json = nlohmann::json::parse(bytes.view(), nullptr, false);
+  return json.is_object() && json.value("version", nlohmann::json()) == versionText();
 }
 
 // What the program said went wrong, or how it ended when it said nothing.
@@ -115,10 +129,10 @@ class Queue {
 
   [[nodiscard]] std::vector<std::string> wordsFor(const QueuedRun& run) const {
     std::vector<std::string> words;
-    if (isThere(run.folder / "options.json")) {
+    if (canGoOn(run.folder)) {
       words = {"train", "--resume", run.folder.string()};
     } else {
-      // What a run leaves that was killed before it had written its options.
+      // Such as what a run leaves that was killed before it had written its options.
       std::error_code ignored;
       std::filesystem::remove_all(run.folder, ignored);
       words = run.status->cell.trainWords();

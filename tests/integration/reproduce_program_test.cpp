@@ -146,6 +146,18 @@ TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   EXPECT_EQ(metricsOf(first)["test"],
             metricsOf(whole / "planted-gae-none-paper" / "seed-0")["test"]);
 
+  // What another version left unfinished is made anew.
+  std::filesystem::remove(first / "metrics.json");
+  auto begun = nlohmann::ordered_json::parse(readText(first / "options.json"));
+  begun["version"] = "0.0.1 (another)";
+  (void)folder.write(first / "options.json", begun.dump());
+  (void)folder.write(first / "checkpoint.safetensors", "of another version");
+  const Outcome anew = runProgram(words("table:finetune", broken, {"--seeds", "2"}));
+  ASSERT_EQ(anew.code, 0) << anew.err;
+  EXPECT_THAT(anew.err, Not(HasSubstr("failed")));
+  EXPECT_EQ(metricsOf(first)["test"],
+            metricsOf(whole / "planted-gae-none-paper" / "seed-0")["test"]);
+
   // Figures share what is there.
   const Outcome more = runProgram(words("fig:optimization", broken, {"--seeds", "1", "--json"}));
   ASSERT_EQ(more.code, 0) << more.err;
