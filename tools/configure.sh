@@ -10,6 +10,10 @@ folder=build
 [[ $preset == release ]] || folder=build-$preset
 [[ ! -f $folder/build.ninja || $# -gt 0 ]] || exit 0
 
+command -v cmake >/dev/null || {
+  printf 'configure: cmake is missing; on Debian tools/setup.sh build installs it and all else that a build needs\n' >&2
+  exit 1
+}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 printf 'configuring %s\n' "$folder"

@@ -76,12 +76,17 @@ apt() {
     -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
 }
 
-install_packages() {
+# Says what root would have to do.
+leave_to_root() {
   local list="$*"
-  may_become_root || fail \
+  fail \
     "these packages are missing, and only root can install them: $list" \
     "either run:  su -c 'apt-get update && apt-get install --no-install-recommends $list'" \
     "or set EDGEWISE_NO_INSTALL=1 to go on with what is there."
+}
+
+install_packages() {
+  local list="$*"
   # A source that cannot be reached need not be the one with our packages: try on.
   apt update >/dev/null || say "apt-get update reported problems; trying to install all the same"
   apt install --no-install-recommends "$@" || fail \
@@ -99,11 +104,15 @@ install_if_possible() {
     say "going on without ${packages[$group]} (${purpose[$group]}): only root can install packages"
     return 0
   fi
-  say "installing with apt-get, for $group (${purpose[$group]}): ${packages[$group]}"
+  say "installing with apt-get, for $group (${purpose[$group]}; a few minutes): ${packages[$group]}"
+  local log
+  log=$(mktemp)
   # shellcheck disable=SC2086
-  if ! { apt update && apt install --no-install-recommends ${packages[$group]}; } >/dev/null 2>&1; then
+  if ! { apt update && apt install --no-install-recommends ${packages[$group]}; } >"$log" 2>&1; then
+    tail -n 3 "$log"
     say "could not be installed; going on without ${purpose[$group]}"
   fi
+  rm -f "$log"
 }
 
 # libtorch takes its BLAS from whatever Debian's alternatives point to. The automatic choice prefers
@@ -163,6 +172,13 @@ main() {
       # shellcheck disable=SC2086
       [[ -z $(missing_of ${packages[$group]}) ]] || say "needed for $group: ${purpose[$group]}"
     done
+    if ! may_become_root; then
+      for group in "${optional[@]}"; do
+        # shellcheck disable=SC2206,SC2086
+        any_program ${programs[$group]} || missing+=(${packages[$group]})
+      done
+      leave_to_root "${missing[@]}"
+    fi
     say "installing with apt-get: ${missing[*]}"
     install_packages "${missing[@]}"
   fi

@@ -15,6 +15,8 @@ class App;
 namespace edgewise::app {
 
 struct Session {
+  // As the user called it, so that commands that are shown can be pasted.
+  std::string program = "edgewise";
   Console console;
   std::optional<std::string> data_root;
   std::optional<int> threads;

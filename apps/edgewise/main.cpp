@@ -41,7 +41,8 @@ const CLI::App& innermost(const CLI::App& program) {
 }
 
 ExitCode reportUsage(const CLI::App& program, const CLI::ParseError& error,
-                     const Console& console) {
+                     const Session& session) {
+  const Console& console = session.console;
   const CLI::App& command = innermost(program);
   const std::vector<std::string> left = program.remaining(true);
   if (!left.empty()) {
@@ -56,12 +57,16 @@ ExitCode reportUsage(const CLI::App& program, const CLI::ParseError& error,
   } else {
     console.fail(error.what(),
                  fmt::format("`{} --help` shows how",
-                             &command == &program ? "edgewise" : "edgewise " + command.get_name()));
+                             &command == &program ? session.program
+                                                  : session.program + " " + command.get_name()));
   }
   return ExitCode::kUsage;
 }
 
 ExitCode run(int argc, char** argv, Session& session) {
+  if (argc > 0 && std::string_view(argv[0]).find('/') != std::string_view::npos) {
+    session.program = argv[0];
+  }
   CLI::App program("Link prediction in which every edge picks its own view.", "edgewise");
   program.set_version_flag("--version", versionLines, "show versions");
   program.require_subcommand(1);
@@ -93,7 +98,7 @@ ExitCode run(int argc, char** argv, Session& session) {
       program.exit(error);
       return ExitCode::kDone;
     }
-    return reportUsage(program, error, session.console);
+    return reportUsage(program, error, session);
   }
   session.action();
   return ExitCode::kDone;

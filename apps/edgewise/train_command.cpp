@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "commands.h"
 #include "dataset_text.h"
 #include "edgewise/data/catalogue.h"
+#include "edgewise/evaluation/summary.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/report/run_report.h"
 #include "edgewise/training/heuristic_run.h"
@@ -286,27 +288,48 @@ std::optional<std::filesystem::path> writePages(const Console& console,
   }
 }
 
-// What a finished training is good for.
-void sayWhatIsNext(const Console& console, std::span<const RunMetrics> runs,
-                   const std::filesystem::path& out) {
+// The first run of the model that validated best; of one model, its first.
+std::filesystem::path mostPromising(std::span<const RunMetrics> runs,
+                                    const std::filesystem::path& out) {
   const std::vector<std::filesystem::path> folders = runsBelow(out);
-  const std::string run = folders.empty() ? out.string() : folders.front().string();
-  console.say(
-      fmt::format("next: edgewise predict {} --all --top 10 --out links.csv   the links "
-                  "most likely missing",
-                  run));
-  console.say(
-      fmt::format("      edgewise explain {} --pair U,V   why a pair scores as it does", run));
+  std::map<std::string, std::vector<double>> by_model;
+  for (const RunMetrics& run : runs) {
+    if (!run.valid.empty()) {
+      by_model[run.model].push_back(run.valid.values().front().second);
+    }
+  }
+  const auto best = std::ranges::max_element(
+      by_model, {}, [](const auto& model) { return summarise(model.second).mean; });
+  for (const std::filesystem::path& folder : folders) {
+    if (by_model.size() < 2 || folder.lexically_relative(out).begin()->string() == best->first) {
+      return folder;
+    }
+  }
+  return folders.empty() ? out : folders.front();
+}
+
+// What a finished training is good for.
+void sayWhatIsNext(const Session& session, std::span<const RunMetrics> runs,
+                   const std::filesystem::path& out) {
+  const std::string run = mostPromising(runs, out).string();
+  std::vector<std::pair<std::string, const char*>> commands = {
+      {fmt::format("predict {} --all --top 10 --out links.csv", run),
+       "the links most likely missing"},
+      {fmt::format("explain {} --pair U,V", run), "why a pair scores as it does"}};
   if (runs.size() > 1 && runs.front().label() != runs.back().label() &&
       runs.front().seed != runs[1].seed) {
-    console.say(
-        fmt::format("      edgewise compare {}/{} --against {}/{}   whether the difference is more "
-                    "than chance",
-                    out.string(), runs.back().model, out.string(), runs.front().model));
+    commands.emplace_back(fmt::format("compare {0}/{1} --against {0}/{2}", out.string(),
+                                      runs.back().model, runs.front().model),
+                          "whether the difference is more than chance");
   }
-  console.say(fmt::format(
-      "      edgewise report {} OTHER... --out comparison.html   beside other runs", out.string()));
-  console.say(fmt::format("      edgewise evaluate {}   the same numbers again", out.string()));
+  commands.emplace_back(fmt::format("report {} OTHER... --out comparison.html", out.string()),
+                        "beside other runs");
+  commands.emplace_back(fmt::format("evaluate {}", out.string()), "the same numbers again");
+  const char* lead = "next: ";
+  for (const auto& [command, about] : commands) {
+    session.console.say(fmt::format("{}{} {}   {}", lead, session.program, command, about));
+    lead = "      ";
+  }
 }
 
 void showOutcome(const Session& session, std::span<const RunMetrics> runs,
@@ -325,7 +348,7 @@ void showOutcome(const Session& session, std::span<const RunMetrics> runs,
   if (page) {
     session.console.say(fmt::format("report: {}   (open it in a browser)", page->string()));
   }
-  sayWhatIsNext(session.console, runs, out);
+  sayWhatIsNext(session, runs, out);
 }
 
 std::vector<RunMetrics> runJobs(Session& session, std::span<Job> jobs, const Dataset& dataset,
@@ -347,8 +370,9 @@ std::vector<RunMetrics> runResumably(Session& session, std::span<Job> jobs, cons
   try {
     return runJobs(session, jobs, dataset, load_seconds);
   } catch (const InterruptedError&) {
-    throw InterruptedError("interrupted; nothing is lost",
-                           "go on with: edgewise train --resume " + out.string());
+    throw InterruptedError(
+        "interrupted; nothing is lost",
+        fmt::format("go on with: {} train --resume {}", session.program, out.string()));
   }
 }
 

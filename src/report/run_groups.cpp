@@ -122,6 +122,37 @@ std::optional<MeanStd> meanOver(
   return summarise(values);
 }
 
+std::vector<std::string> whyNotCompared(std::span<const RunGroup> groups) {
+  // By dataset: the first run's data; by dataset and seed: the first run's split.
+  std::map<std::string, const RunRecord*> data;
+  std::map<std::pair<std::string, std::uint64_t>, const RunRecord*> splits;
+  std::set<std::string> told;
+  std::vector<std::string> reasons;
+  for (const RunGroup& group : groups) {
+    for (const RunRecord* run : group.runs) {
+      const std::string& name = run->metrics.dataset;
+      const RunRecord& first = *data.try_emplace(name, run).first->second;
+      if (first.metrics.data_hash != run->metrics.data_hash) {
+        if (told.insert(name).second) {
+          reasons.push_back(
+              fmt::format("{} and {} were made on different data, though both call it {}: their "
+                          "results do not compare",
+                          first.folder.string(), run->folder.string(), name));
+        }
+        continue;
+      }
+      const RunRecord& same = *splits.try_emplace({name, run->metrics.seed}, run).first->second;
+      if (same.metrics.split.hash != run->metrics.split.hash && told.insert(name).second) {
+        reasons.push_back(fmt::format(
+            "{} and {} were measured on different splits of {} (split.* or negatives.* differ): "
+            "their results do not compare",
+            same.folder.string(), run->folder.string(), name));
+      }
+    }
+  }
+  return reasons;
+}
+
 std::string seedsText(const RunGroup& group) {
   std::vector<std::string> seeds;
   seeds.reserve(group.runs.size());

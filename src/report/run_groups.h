@@ -28,6 +28,10 @@ struct RunGroup {
 [[nodiscard]] std::optional<MeanStd> meanOver(
     const RunGroup& group, const std::function<std::optional<double>(const RunRecord&)>& value);
 
+// Why results of one dataset's name do not compare, a sentence each: they are of different data, or
+// of different splits under the same seed.
+[[nodiscard]] std::vector<std::string> whyNotCompared(std::span<const RunGroup> groups);
+
 // "3 seeds: 0, 1, 2".
 [[nodiscard]] std::string seedsText(const RunGroup& group);
 

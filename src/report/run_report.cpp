@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "edgewise/report/html.h"
@@ -75,6 +76,8 @@ bool onOneDataset(RunGroups groups) {
   });
 }
 
+bool compare(RunGroups groups) { return onOneDataset(groups) && whyNotCompared(groups).empty(); }
+
 std::string titleOf(RunGroups groups) {
   const std::string& dataset = groups.front().first().metrics.dataset;
   if (groups.size() == 1) {
@@ -94,7 +97,7 @@ const RunGroup& bestGroup(RunGroups groups) {
     const auto mean = metrics.empty() ? std::nullopt : meanOver(group, [&](const RunRecord& run) {
       return run.metrics.test.find(metrics.front());
     });
-    if (mean && onOneDataset(groups) && (!highest || mean->mean > *highest)) {
+    if (mean && compare(groups) && (!highest || mean->mean > *highest)) {
       best = &group;
       highest = mean->mean;
     }
@@ -105,7 +108,7 @@ const RunGroup& bestGroup(RunGroups groups) {
 // The best test result in a sentence; nothing where results do not compare.
 std::string bestText(RunGroups groups) {
   const std::vector<std::string> metrics = testMetrics(groups);
-  if (metrics.empty() || !onOneDataset(groups)) {
+  if (metrics.empty() || !compare(groups)) {
     return "";
   }
   const RunGroup& best = bestGroup(groups);
@@ -135,9 +138,23 @@ std::string leadOf(RunGroups groups) {
                                    countText(leaks, "leak")));
 }
 
+std::multiset<std::uint64_t> seedsOf(const RunGroup& group) {
+  std::multiset<std::uint64_t> seeds;
+  for (const RunRecord* run : group.runs) {
+    seeds.insert(run->metrics.seed);
+  }
+  return seeds;
+}
+
 // What several runs lack is told once.
 std::vector<std::string> remarksOf(const RunRecords& records, RunGroups groups) {
-  std::vector<std::string> remarks = records.left_out;
+  std::vector<std::string> remarks = whyNotCompared(groups);
+  remarks.insert(remarks.end(), records.left_out.begin(), records.left_out.end());
+  if (compare(groups) &&
+      std::ranges::adjacent_find(groups, std::ranges::not_equal_to(), seedsOf) != groups.end()) {
+    remarks.emplace_back(
+        "methods were run with different seeds, so their means are over different splits");
+  }
   std::vector<std::pair<std::string, std::vector<const RunRecord*>>> lacking;
   for (const RunRecord& run : records.runs) {
     for (const std::string& missing : run.missing) {

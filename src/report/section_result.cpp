@@ -38,11 +38,13 @@ std::string oneMethod(const RunGroup& group) {
 // The best mean of each metric among the groups.
 std::vector<std::optional<double>> bestOf(RunGroups groups, std::span<const std::string> metrics,
                                           Stage stage) {
+  const bool compared = whyNotCompared(groups).empty();
   std::vector<std::optional<double>> best;
   for (const std::string& metric : metrics) {
     std::optional<double>& highest = best.emplace_back();
     for (const RunGroup& group : groups) {
-      if (const auto value = meanOf(group, metric, stage)) {
+      const auto value = meanOf(group, metric, stage);
+      if (value && compared) {
         highest = std::max(highest.value_or(value->mean), value->mean);
       }
     }
@@ -56,9 +58,11 @@ std::string manyMethods(RunGroups groups, const std::string& dataset, Stage stag
   const auto best = bestOf(groups, metrics, stage);
   Cells head = {"method", "runs"};
   head.insert(head.end(), metrics.begin(), metrics.end());
-  HtmlTable table(fmt::format("{} on {}: mean ± std, the best in bold",
-                              stage == Stage::kTest ? "Test" : "Validation", dataset),
-                  std::move(head));
+  const bool compared = whyNotCompared(groups).empty();
+  HtmlTable table(
+      fmt::format("{} on {}: mean ± std{}", stage == Stage::kTest ? "Test" : "Validation", dataset,
+                  compared ? ", the best in bold" : ""),
+      std::move(head));
   for (const RunGroup& group : groups) {
     Cells row = {group.name, std::to_string(group.runs.size())};
     for (std::size_t i = 0; i < metrics.size(); ++i) {

@@ -14,6 +14,7 @@
 namespace edgewise {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::FinishedRun;
 using ::testing::HasSubstr;
@@ -88,6 +89,35 @@ TEST(RunReport, TellsOfSeedsThatCountTwice) {
   copy.folder = "runs/copy";
   EXPECT_THAT(runReport({{recordOf("cn", "none", 0, 0.5), copy}, {}}),
               HasSubstr("runs/copy: seed 0 of cn is there twice, and counts twice"));
+}
+
+TEST(RunReport, NamesNoBestOfWhatDoesNotCompare) {
+  std::vector<RunRecord> records = {recordOf("gae", "none", 0, 0.9),
+                                    recordOf("cn", "none", 0, 0.5)};
+  EXPECT_THAT(runReport({records, {}}),
+              AllOf(HasSubstr("Best: gae"), HasSubstr("<td class=\"best\">0.9")));
+  records[1].metrics.split.hash = "another";
+  std::string page = runReport({records, {}});
+  EXPECT_THAT(page, HasSubstr("runs/gae-0 and runs/cn-0 were measured on different splits of toy"));
+  EXPECT_THAT(page, Not(HasSubstr("Best: ")));
+  EXPECT_THAT(page, Not(HasSubstr("<td class=\"best\">0.9")));
+  records[1].metrics.data_hash = "other";
+  page = runReport({records, {}});
+  EXPECT_THAT(page, HasSubstr("runs/gae-0 and runs/cn-0 were made on different data"));
+  EXPECT_THAT(page, Not(HasSubstr("Best: ")));
+  // Other names say that it is other data.
+  records[1].metrics.dataset = "mine";
+  EXPECT_THAT(runReport({records, {}}), Not(HasSubstr("do not compare")));
+}
+
+TEST(RunReport, TellsOfMeansOverDifferentSeeds) {
+  std::vector<RunRecord> records = {recordOf("gae", "none", 0, 0.9),
+                                    recordOf("cn", "none", 0, 0.5)};
+  EXPECT_THAT(runReport({records, {}}), Not(HasSubstr("different seeds")));
+  records.push_back(recordOf("cn", "none", 1, 0.6));
+  const std::string page = runReport({records, {}});
+  EXPECT_THAT(page, HasSubstr("methods were run with different seeds"));
+  EXPECT_THAT(page, HasSubstr("Best: gae"));
 }
 
 TEST(RunReport, MarksOptionsThatWereChanged) {

@@ -37,6 +37,7 @@ settled() {
        list == 2 && !/^neighbour/ { $0 = "NAME NAME # # #" }
        { sub(/\(.* at most\)/, "(TIME, MEMORY at most)")
          sub(/sources, .* at most$/, "sources, TIME, MEMORY at most")
+         sub(/runs\/methods\/[a-z]+\/seed-/, "runs/methods/NAME/seed-")
          sub(/[0-9]+ epochs, best [0-9]+/, "# epochs, best #")
          gsub(/[-+]?[0-9]+\.[0-9]+(e[-+]?[0-9]+)?/, "#")
          gsub(/ +/, " ")
