@@ -76,12 +76,12 @@ apt() {
     -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Says what root would have to do.
+# Says what root would have to do: leave_to_root NEEDED OPTIONAL, each a list in one word.
 leave_to_root() {
-  local list="$*"
-  fail \
-    "these packages are missing, and only root can install them: $list" \
-    "either run:  su -c 'apt-get update && apt-get install --no-install-recommends $list'" \
+  local hints=("these packages are missing, and only root can install them: $1")
+  [[ -z $2 ]] || hints+=("charts in reports and their tests, which can be done without, want these, too: $2")
+  fail "${hints[@]}" \
+    "either run:  su -c 'apt-get update && apt-get install --no-install-recommends $1${2:+ $2}'" \
     "or set EDGEWISE_NO_INSTALL=1 to go on with what is there."
 }
 
@@ -105,14 +105,12 @@ install_if_possible() {
     return 0
   fi
   say "installing with apt-get, for $group (${purpose[$group]}; a few minutes): ${packages[$group]}"
-  local log
-  log=$(mktemp)
+  local said
   # shellcheck disable=SC2086
-  if ! { apt update && apt install --no-install-recommends ${packages[$group]}; } >"$log" 2>&1; then
-    tail -n 3 "$log"
+  if ! said=$({ apt update && apt install --no-install-recommends ${packages[$group]}; } 2>&1); then
+    tail -n 3 <<<"$said"
     say "could not be installed; going on without ${purpose[$group]}"
   fi
-  rm -f "$log"
 }
 
 # libtorch takes its BLAS from whatever Debian's alternatives point to. The automatic choice prefers
@@ -143,7 +141,7 @@ choose_openmp_blas() {
 }
 
 main() {
-  local group list wanted=() missing=() optional=()
+  local group list wanted=() missing=() optional=() extra=()
   [[ $# -gt 0 ]] || fail "usage: tools/setup.sh GROUP...   groups: ${!purpose[*]}"
   for group in "$@"; do
     [[ -n ${purpose[$group]:-} ]] || fail "no such group: $group; known: ${!purpose[*]}"
@@ -175,9 +173,9 @@ main() {
     if ! may_become_root; then
       for group in "${optional[@]}"; do
         # shellcheck disable=SC2206,SC2086
-        any_program ${programs[$group]} || missing+=(${packages[$group]})
+        any_program ${programs[$group]} || extra+=(${packages[$group]})
       done
-      leave_to_root "${missing[@]}"
+      leave_to_root "${missing[*]}" "${extra[*]}"
     fi
     say "installing with apt-get: ${missing[*]}"
     install_packages "${missing[@]}"

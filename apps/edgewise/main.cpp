@@ -9,6 +9,7 @@
 #include "edgewise/ops/backend.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
+#include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
 
@@ -65,7 +66,7 @@ ExitCode reportUsage(const CLI::App& program, const CLI::ParseError& error,
 
 ExitCode run(int argc, char** argv, Session& session) {
   if (argc > 0 && std::string_view(argv[0]).find('/') != std::string_view::npos) {
-    session.program = argv[0];
+    session.program = shellWord(argv[0]);
   }
   CLI::App program("Link prediction in which every edge picks its own view.", "edgewise");
   program.set_version_flag("--version", versionLines, "show versions");

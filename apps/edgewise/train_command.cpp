@@ -22,6 +22,7 @@
 #include "edgewise/training/test_curves.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/process.h"
+#include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
 #include "run_remarks.h"
 #include "run_text.h"
@@ -311,20 +312,22 @@ std::filesystem::path mostPromising(std::span<const RunMetrics> runs,
 // What a finished training is good for.
 void sayWhatIsNext(const Session& session, std::span<const RunMetrics> runs,
                    const std::filesystem::path& out) {
-  const std::string run = mostPromising(runs, out).string();
+  const std::string run = shellWord(mostPromising(runs, out).string());
+  const std::string all = shellWord(out.string());
   std::vector<std::pair<std::string, const char*>> commands = {
       {fmt::format("predict {} --all --top 10 --out links.csv", run),
        "the links most likely missing"},
       {fmt::format("explain {} --pair U,V", run), "why a pair scores as it does"}};
   if (runs.size() > 1 && runs.front().label() != runs.back().label() &&
       runs.front().seed != runs[1].seed) {
-    commands.emplace_back(fmt::format("compare {0}/{1} --against {0}/{2}", out.string(),
-                                      runs.back().model, runs.front().model),
-                          "whether the difference is more than chance");
+    commands.emplace_back(
+        fmt::format("compare {} --against {}", shellWord((out / runs.back().model).string()),
+                    shellWord((out / runs.front().model).string())),
+        "whether the difference is more than chance");
   }
-  commands.emplace_back(fmt::format("report {} OTHER... --out comparison.html", out.string()),
+  commands.emplace_back(fmt::format("report {} OTHER... --out comparison.html", all),
                         "beside other runs");
-  commands.emplace_back(fmt::format("evaluate {}", out.string()), "the same numbers again");
+  commands.emplace_back(fmt::format("evaluate {}", all), "the same numbers again");
   const char* lead = "next: ";
   for (const auto& [command, about] : commands) {
     session.console.say(fmt::format("{}{} {}   {}", lead, session.program, command, about));
@@ -372,7 +375,7 @@ std::vector<RunMetrics> runResumably(Session& session, std::span<Job> jobs, cons
   } catch (const InterruptedError&) {
     throw InterruptedError(
         "interrupted; nothing is lost",
-        fmt::format("go on with: {} train --resume {}", session.program, out.string()));
+        fmt::format("go on with: {} train --resume {}", session.program, shellWord(out.string())));
   }
 }
 

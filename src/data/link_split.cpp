@@ -46,11 +46,10 @@ void SplitOptions::bind(OptionSet& set) {
   set.add(
       "split.reveal", reveal, {0.0, 0.999},
       "split.kind=nodes: share of a held-out node's edges that carry messages when it is scored");
-  set.add(
-      "split.carve", carve, {"random", "last"},
-      "split.kind=official without validation edges of its own: training edges that take their "
-      "place, at random, or the last of every user's list (by time, else as the file has them), "
-      "which tells more where the test is later, too");
+  set.add("split.carve", carve, {"random", "last"},
+          "split.kind=official without validation edges of its own: training edges that take their "
+          "place, at random, or the last of users' lists (by time, else as the file has them), "
+          "which tells more where the test is later, too");
   set.add("split.seed", seed, {-1, std::int64_t{1} << 62}, "seed of the split; -1: run.seed");
   set.add("split.message_at_train", message_at_train, {"train", "train+valid"},
           "edges that carry messages in training and validation; train+valid lets validation edges "

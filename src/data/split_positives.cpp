@@ -213,7 +213,7 @@ std::vector<std::size_t> latestFirst(const EdgeTable& table, std::size_t node_co
 }
 
 // Moves a share of all interactions from train to validation where none was published: drawn, or
-// the last of every list. Every node keeps at least one training edge.
+// from the ends of the lists. Every node keeps at least one training edge.
 void carveValidation(LinkSplit& split, std::size_t total, double share, std::string_view carve,
                      std::uint64_t seed, std::size_t node_count) {
   EdgeTable& train = split.training.message.table;
@@ -246,7 +246,7 @@ void carveValidation(LinkSplit& split, std::size_t total, double share, std::str
   train = train.select(kept);
   split.notes.push_back(
       fmt::format("no official validation edges: {} of the training edges{} moved there",
-                  groupedCount(valid.size()), last ? ", the last of every list," : ""));
+                  groupedCount(valid.size()), last ? ", the last of users' lists," : ""));
 }
 
 LinkSplit takeOfficial(const Dataset& dataset, const SplitShares& shares, std::string_view carve,

@@ -27,8 +27,6 @@ void requireScores(std::span<const double> scores, const char* what) {
 // Links and others weigh 1/2 in all.
 std::vector<Sample> samplesOf(std::span<const double> links, std::span<const double> others,
                               double link_target, double other_target) {
-  requireScores(links, "links");
-  requireScores(others, "non-links");
   std::vector<Sample> samples;
   samples.reserve(links.size() + others.size());
   for (const double score : links) {
@@ -124,7 +122,7 @@ bool improve(std::span<const Sample> samples, Line& line) {
 // Every n-th score, where there are more than two numbers need to be found.
 std::vector<double> thinned(std::span<const double> scores) {
   constexpr std::size_t kEnough = 1'000'000;
-  const std::size_t apart = scores.size() / (kEnough + 1) + 1;
+  const std::size_t apart = (scores.size() + kEnough - 1) / kEnough;
   std::vector<double> some;
   some.reserve(scores.size() / apart + 1);
   for (std::size_t i = 0; i < scores.size(); i += apart) {
@@ -196,6 +194,8 @@ ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
 
 ScoreCalibration ScoreCalibration::isotonic(std::span<const double> links,
                                             std::span<const double> others) {
+  requireScores(links, "links");
+  requireScores(others, "non-links");
   ScoreCalibration calibration;
   calibration.method_ = "isotonic";
   calibration.links_ = links.size();

@@ -14,6 +14,7 @@
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
 #include "edgewise/util/text.h"
+#include "edgewise/util/version.h"
 
 namespace edgewise {
 namespace {
@@ -49,11 +50,11 @@ void checkOptions(const std::filesystem::path& folder, const RunOptions& wanted)
 void countRuns(CellStatus& status, const std::filesystem::path& out) {
   for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
     const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
-    if (!isThere(folder / "options.json")) {
+    const bool finished = isThere(folder / "metrics.json");
+    if (!finished && !canGoOnWith(folder)) {
       continue;
     }
     checkOptions(folder, resolveCell(status.cell, seed));
-    const bool finished = RunFolder::open(folder).finished();
     (finished ? status.finished : status.begun) += 1;
   }
 }
@@ -82,6 +83,16 @@ void estimate(CellStatus& status, const Dataset& dataset) {
 }
 
 }  // namespace
+
+bool canGoOnWith(const std::filesystem::path& folder) {
+  const auto options = folder / "options.json";
+  if (!isThere(options)) {
+    return false;
+  }
+  const FileBytes bytes = readFile(options);
+  const auto json = nlohmann::json::parse(bytes.view(), nullptr, false);
+  return json.is_object() && json.value("version", nlohmann::json()) == versionText();
+}
 
 bool isAtHand(const std::string& dataset, const std::filesystem::path& data_root) {
   if (dataset == "planted" || dataset.starts_with(kSizedPrefix)) {

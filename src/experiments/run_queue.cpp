@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
@@ -14,7 +13,6 @@
 #include "edgewise/util/interrupt.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/text.h"
-#include "edgewise/util/version.h"
 
 namespace edgewise {
 namespace {
@@ -41,18 +39,6 @@ std::vector<QueuedRun> unfinishedRuns(std::span<const CellStatus> cells,
     }
   }
   return runs;
-}
-
-// Whether this version of the program began the run and can go on with it; what another one left
-// unfinished is made anew.
-bool canGoOn(const std::filesystem::path& folder) {
-  const auto options = folder / "options.json";
-  if (!isThere(options)) {
-    return false;
-  }
-  const FileBytes bytes = readFile(options);
-  const auto json = nlohmann::json::parse(bytes.view(), nullptr, false);
-  return json.is_object() && json.value("version", nlohmann::json()) == versionText();
 }
 
 // What the program said went wrong, or how it ended when it said nothing.
@@ -129,7 +115,7 @@ class Queue {
 
   [[nodiscard]] std::vector<std::string> wordsFor(const QueuedRun& run) const {
     std::vector<std::string> words;
-    if (canGoOn(run.folder)) {
+    if (canGoOnWith(run.folder)) {
       words = {"train", "--resume", run.folder.string()};
     } else {
       // Such as what a run leaves that was killed before it had written its options.

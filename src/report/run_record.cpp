@@ -11,6 +11,7 @@
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
+#include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise {
@@ -210,7 +211,7 @@ RunRecords readRunRecords(std::span<const std::filesystem::path> folders) {
     }
     if (finished == 0) {
       throw DataError(FilePlace{folder}, "holds no finished run",
-                      "finish it with: edgewise train --resume " + folder.string());
+                      "finish it with: edgewise train --resume " + shellWord(folder.string()));
     }
   }
   return records;

@@ -11,6 +11,7 @@
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/count_text.h"
 #include "edgewise/util/hash.h"
+#include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
 #include "report/page_parts.h"
@@ -76,7 +77,7 @@ bool onOneDataset(RunGroups groups) {
   });
 }
 
-bool compare(RunGroups groups) { return onOneDataset(groups) && whyNotCompared(groups).empty(); }
+bool comparable(RunGroups groups) { return onOneDataset(groups) && whyNotCompared(groups).empty(); }
 
 std::string titleOf(RunGroups groups) {
   const std::string& dataset = groups.front().first().metrics.dataset;
@@ -92,12 +93,14 @@ std::string titleOf(RunGroups groups) {
 const RunGroup& bestGroup(RunGroups groups) {
   const std::vector<std::string> metrics = testMetrics(groups);
   const RunGroup* best = &groups.front();
+  if (metrics.empty() || !comparable(groups)) {
+    return *best;
+  }
   std::optional<double> highest;
   for (const RunGroup& group : groups) {
-    const auto mean = metrics.empty() ? std::nullopt : meanOver(group, [&](const RunRecord& run) {
-      return run.metrics.test.find(metrics.front());
-    });
-    if (mean && compare(groups) && (!highest || mean->mean > *highest)) {
+    const auto mean = meanOver(
+        group, [&](const RunRecord& run) { return run.metrics.test.find(metrics.front()); });
+    if (mean && (!highest || mean->mean > *highest)) {
       best = &group;
       highest = mean->mean;
     }
@@ -108,7 +111,7 @@ const RunGroup& bestGroup(RunGroups groups) {
 // The best test result in a sentence; nothing where results do not compare.
 std::string bestText(RunGroups groups) {
   const std::vector<std::string> metrics = testMetrics(groups);
-  if (metrics.empty() || !compare(groups)) {
+  if (metrics.empty() || !comparable(groups)) {
     return "";
   }
   const RunGroup& best = bestGroup(groups);
@@ -138,20 +141,20 @@ std::string leadOf(RunGroups groups) {
                                    countText(leaks, "leak")));
 }
 
-std::multiset<std::uint64_t> seedsOf(const RunGroup& group) {
-  std::multiset<std::uint64_t> seeds;
+std::set<std::string> splitsOf(const RunGroup& group) {
+  std::set<std::string> splits;
   for (const RunRecord* run : group.runs) {
-    seeds.insert(run->metrics.seed);
+    splits.insert(run->metrics.split.hash);
   }
-  return seeds;
+  return splits;
 }
 
 // What several runs lack is told once.
 std::vector<std::string> remarksOf(const RunRecords& records, RunGroups groups) {
   std::vector<std::string> remarks = whyNotCompared(groups);
   remarks.insert(remarks.end(), records.left_out.begin(), records.left_out.end());
-  if (compare(groups) &&
-      std::ranges::adjacent_find(groups, std::ranges::not_equal_to(), seedsOf) != groups.end()) {
+  if (comparable(groups) &&
+      std::ranges::adjacent_find(groups, std::ranges::not_equal_to(), splitsOf) != groups.end()) {
     remarks.emplace_back(
         "methods were run with different seeds, so their means are over different splits");
   }
@@ -192,22 +195,8 @@ std::string remarksHtml(const RunRecords& records, RunGroups groups) {
   return html.empty() ? html : "<ul>\n" + html + "</ul>\n";
 }
 
-// As a shell takes it.
-std::string quoted(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
-  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) {
-    return path;
-  }
-  std::string result = "'";
-  for (const char letter : path) {
-    result += letter == '\'' ? "'\\''" : std::string(1, letter);
-  }
-  return result + "'";
-}
-
 std::string commandsHtml(const RunRecord& record) {
-  const std::string run = quoted(record.folder.string());
+  const std::string run = shellWord(record.folder.string());
   const auto line = [](const std::string& command, const char* about) {
     return fmt::format("<dt><code>{}</code></dt><dd>{}</dd>\n", escapeMarkup(command), about);
   };
@@ -216,7 +205,7 @@ std::string commandsHtml(const RunRecord& record) {
               "the links most likely missing") +
          line("edgewise explain " + run + " --pair U,V", "why a pair scores as it does") +
          line("edgewise evaluate " + run, "the same numbers again") +
-         line("edgewise train --recipe " + quoted((record.folder / "options.json").string()),
+         line("edgewise train --recipe " + shellWord((record.folder / "options.json").string()),
               "the same run again") +
          "</dl>\n";
 }

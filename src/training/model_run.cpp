@@ -459,12 +459,12 @@ void checkModelRun(const Dataset& dataset, const RunOptions& options) {
     }
     std::ignore = detail::oracleChooser(dataset, viewDepth(options));
   }
-  if (on_gpu) {
+  if (on_gpu || !options.check_memory) {
     return;
   }
   const std::uint64_t needed = estimateModelRun(dataset, options).memory_bytes;
   const std::uint64_t there = availableMemoryBytes();
-  if (options.check_memory && there > 0 && needed > there) {
+  if (there > 0 && needed > there) {
     throw ResourceError(
         fmt::format("this run needs about {:.1f} GiB of memory and {:.1f} GiB are free",
                     static_cast<double>(needed) / 0x1p30, static_cast<double>(there) / 0x1p30),

@@ -112,11 +112,10 @@ PairSight sightOf(const Dataset& dataset, const RunOptions& options) {
 
 // Training pairs whose subgraphs tell how many nodes there are: links, and as many pairs of ends of
 // different links.
-std::vector<Edge> sampledPairs(std::span<const Edge> links) {
-  constexpr std::size_t kMost = 500;
-  const std::size_t stride = std::max<std::size_t>(1, links.size() / kMost);
+std::vector<Edge> sampledPairs(std::span<const Edge> links, std::size_t most) {
+  const std::size_t stride = std::max<std::size_t>(1, links.size() / (most / 2));
   std::vector<Edge> pairs;
-  for (std::size_t i = 0; i < links.size() && pairs.size() < 2 * kMost; i += stride) {
+  for (std::size_t i = 0; i < links.size() && pairs.size() < most; i += stride) {
     pairs.push_back(links[i]);
     const Edge other{links[i].src, links[(i + links.size() / 2) % links.size()].dst};
     if (other.src != other.dst) {
@@ -229,19 +228,21 @@ class EnclosingModel final : public PairModel {
 bool readsSubgraphs(const RunOptions& options) { return options.model == "seal"; }
 
 SubgraphSample sampledSubgraphs(const Dataset& dataset, const MessageEdges& messages,
-                                std::span<const Edge> links, const RunOptions& options) {
+                                std::span<const Edge> links, const RunOptions& options,
+                                const SampleBudget& budget) {
+  checkSelector(options);
   const CsrGraph graph = subgraphMessages(dataset, messages);
   ExtractionOptions extraction =
       options.subgraph.extraction(static_cast<std::uint64_t>(options.seed));
   extraction.store = {};
   const SubgraphExtractor extractor(graph, extraction);
-  const std::vector<Edge> pairs = sampledPairs(links);
+  const std::vector<Edge> pairs = sampledPairs(links, budget.pairs);
   const std::vector<HopView> views =
       sampledViews(pairs.size(), options, sightOf(dataset, options).view);
-  constexpr std::size_t kAtOnce = 64;
   SubgraphSample sample;
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kAtOnce) {
-    const std::size_t size = std::min(kAtOnce, pairs.size() - begin);
+  for (std::size_t begin = 0; begin < pairs.size() && sample.entries <= budget.entries;
+       begin += budget.at_once) {
+    const std::size_t size = std::min(budget.at_once, pairs.size() - begin);
     const SubgraphBatch batch = extractor.extract(std::span(pairs).subspan(begin, size),
                                                   std::span(views).subspan(begin, size));
     for (std::size_t pair = 0; pair < size; ++pair) {

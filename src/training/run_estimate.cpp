@@ -162,8 +162,10 @@ double searchPasses(const SelectorOptions& selector) {
 RunEstimate estimateSubgraphs(const Dataset& dataset, const RunOptions& options) {
   const DgcnnOptions& network = options.subgraph.network;
   const TrainingOptions& training = options.training;
+  // One at a time: what does not fit must not be found out by trying.
+  constexpr SampleBudget kGlance{.pairs = 200, .at_once = 1, .entries = 20'000'000};
   const SubgraphSample sample =
-      sampledSubgraphs(dataset, {.table = dataset.edges}, dataset.edges.edges, options);
+      sampledSubgraphs(dataset, {.table = dataset.edges}, dataset.edges.edges, options, kGlance);
   const auto sampled = static_cast<double>(std::max<std::size_t>(1, sample.nodes.size()));
   const double nodes = std::accumulate(sample.nodes.begin(), sample.nodes.end(), 0.0) / sampled;
   const double entries = static_cast<double>(sample.entries) / sampled;

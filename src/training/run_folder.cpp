@@ -18,6 +18,7 @@
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
+#include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
 
@@ -217,7 +218,7 @@ nlohmann::ordered_json RunFolder::readJson(std::string_view name) const {
   const std::filesystem::path file = path_ / name;
   if (!isThere(file)) {
     throw DataError(FilePlace{file}, "is missing: the run did not finish",
-                    "finish it with: edgewise train --resume " + path_.string());
+                    "finish it with: edgewise train --resume " + shellWord(path_.string()));
   }
   const FileBytes bytes = readFile(file);
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(bytes.view(), nullptr, false);

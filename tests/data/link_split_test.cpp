@@ -350,7 +350,7 @@ TEST(SplitLinks, CarvesTheLastOfEveryListWhereAsked) {
             (std::vector<Edge>{makeEdge(3, 4 + 15), makeEdge(0, 4 + 2), makeEdge(0, 4 + 6),
                                makeEdge(0, 4 + 4), makeEdge(1, 4 + 12)}));
   EXPECT_EQ(split.training.message.table.size(), 31U);
-  EXPECT_TRUE(tells(split, "5 of the training edges, the last of every list, moved there"));
+  EXPECT_TRUE(tells(split, "5 of the training edges, the last of users' lists, moved there"));
   // Times go before the file's order.
   EdgeTable& train = dataset.official->train;
   for (std::size_t row = 0; row < train.size(); ++row) {

@@ -55,6 +55,10 @@ TEST(ScoreCalibration, PlattLooksAtAMillionOfEachKindAtMost) {
   const ScoreCalibration some = ScoreCalibration::platt(drawn.links, others);
   EXPECT_EQ(some.links(), drawn.links.size());
   EXPECT_EQ(some.others(), (others.size() + 1) / 2);
+  others.resize(1'000'001, others.front());
+  EXPECT_EQ(ScoreCalibration::platt(drawn.links, others).others(), 500'001U);
+  others.resize(2'000'001, others.front());
+  EXPECT_EQ(ScoreCalibration::platt(drawn.links, others).others(), 666'667U);
   // What is passed over is looked at all the same.
   others[1] = std::numeric_limits<double>::quiet_NaN();
   expectFailure<DataError>([&] { (void)ScoreCalibration::platt(drawn.links, others); },

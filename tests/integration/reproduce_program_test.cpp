@@ -150,6 +150,7 @@ TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   std::filesystem::remove(first / "metrics.json");
   auto begun = nlohmann::ordered_json::parse(readText(first / "options.json"));
   begun["version"] = "0.0.1 (another)";
+  begun["options"]["training"]["epochs"] = 7;
   (void)folder.write(first / "options.json", begun.dump());
   (void)folder.write(first / "checkpoint.safetensors", "of another version");
   const Outcome anew = runProgram(words("table:finetune", broken, {"--seeds", "2"}));

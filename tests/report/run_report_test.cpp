@@ -115,6 +115,9 @@ TEST(RunReport, TellsOfMeansOverDifferentSeeds) {
                                     recordOf("cn", "none", 0, 0.5)};
   EXPECT_THAT(runReport({records, {}}), Not(HasSubstr("different seeds")));
   records.push_back(recordOf("cn", "none", 1, 0.6));
+  // One split for all seeds, as published ones are.
+  EXPECT_THAT(runReport({records, {}}), Not(HasSubstr("different seeds")));
+  records.back().metrics.split.hash = "of seed 1";
   const std::string page = runReport({records, {}});
   EXPECT_THAT(page, HasSubstr("methods were run with different seeds"));
   EXPECT_THAT(page, HasSubstr("Best: gae"));

@@ -492,6 +492,10 @@ TEST(SubgraphRun, IsEstimatedByTheSubgraphsThereAre) {
   EXPECT_EQ(by_size[14], std::size_t{kNodes});
   // Two paths of four nodes, or of seven: three or six edges each, written twice.
   EXPECT_EQ(sample.entries, kNodes * (2U * 2 * 3 + 2U * 2 * 6));
+  // 12 and 24 of the first two pairs are more than 30 together.
+  const SubgraphSample few = sampledSubgraphs(ring, {.table = ring.edges}, ring.edges.edges,
+                                              options, {.pairs = 100, .at_once = 1, .entries = 30});
+  EXPECT_EQ(few.nodes, (std::vector<std::size_t>{8, 14}));
 
   const double three = estimateModelRun(ring, options).seconds;
   options.subgraph.hops = 6;
@@ -516,6 +520,16 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
   refused("oracle", "model.first_depth", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
   refused("ps2", "joint", [](RunOptions& o) { o.network.selector.apply = "joint"; });
   refused("none", "seal.sort_nodes=4", [](RunOptions& o) { o.subgraph.network.sort_nodes = 4; });
+}
+
+TEST(SubgraphRun, IsNotForecastWithViewsItDoesNotReach) {
+  Bench bench;
+  const auto forecast = [&] { (void)estimateModelRun(bench.dataset, bench.options); };
+  bench.options.network.selector.kind = "fixed:3,1";
+  expectFailure<ConfigError>(forecast, "seal.hops=2");
+  bench.options.network.selector.kind = "rs";
+  bench.options.network.encoder.first_depth = 3;
+  expectFailure<ConfigError>(forecast, "model.first_depth=3");
 }
 
 TEST(SubgraphRun, LabelsAloneAreEnough) {

@@ -82,6 +82,10 @@ class ReproductionWatcher {
 // Whether a dataset is generated or on disk; nothing is downloaded.
 [[nodiscard]] bool isAtHand(const std::string& dataset, const std::filesystem::path& data_root);
 
+// Whether this version of the program began the run and can go on with it; what another one left
+// unfinished is made anew.
+[[nodiscard]] bool canGoOnWith(const std::filesystem::path& folder);
+
 [[nodiscard]] std::filesystem::path runFolderOf(const Cell& cell, std::int64_t seed,
                                                 const std::filesystem::path& out);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,9 +75,17 @@ struct SubgraphSample {
   std::vector<std::size_t> nodes;
   std::size_t entries = 0;
 };
+// How many pairs are looked at, so many at a time, until their rows hold more than so much.
+struct SampleBudget {
+  std::size_t pairs = 1000;
+  std::size_t at_once = 64;
+  std::size_t entries = std::numeric_limits<std::size_t>::max();
+};
 // As a model that reads subgraphs would see them through these messages, all its views alike.
+// Throws ConfigError for views that the options do not reach.
 [[nodiscard]] SubgraphSample sampledSubgraphs(const Dataset& dataset, const MessageEdges& messages,
                                               std::span<const Edge> links,
-                                              const RunOptions& options);
+                                              const RunOptions& options,
+                                              const SampleBudget& budget = {});
 
 }  // namespace edgewise
