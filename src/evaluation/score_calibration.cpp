@@ -24,6 +24,11 @@ void requireScores(std::span<const double> scores, const char* what) {
   }
 }
 
+void requireScores(std::span<const double> links, std::span<const double> others) {
+  requireScores(links, "links");
+  requireScores(others, "non-links");
+}
+
 // Links and others weigh 1/2 in all.
 std::vector<Sample> samplesOf(std::span<const double> links, std::span<const double> others,
                               double link_target, double other_target) {
@@ -168,8 +173,7 @@ std::vector<Step> risingSteps(std::vector<Sample> samples) {
 
 ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
                                          std::span<const double> others) {
-  requireScores(links, "links");
-  requireScores(others, "non-links");
+  requireScores(links, others);
   const std::vector<double> some_links = thinned(links);
   const std::vector<double> some_others = thinned(others);
   const auto link_count = static_cast<double>(some_links.size());
@@ -194,8 +198,7 @@ ScoreCalibration ScoreCalibration::platt(std::span<const double> links,
 
 ScoreCalibration ScoreCalibration::isotonic(std::span<const double> links,
                                             std::span<const double> others) {
-  requireScores(links, "links");
-  requireScores(others, "non-links");
+  requireScores(links, others);
   ScoreCalibration calibration;
   calibration.method_ = "isotonic";
   calibration.links_ = links.size();

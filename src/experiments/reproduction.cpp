@@ -12,7 +12,6 @@
 #include "edgewise/training/run_estimate.h"
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/error.h"
-#include "edgewise/util/file.h"
 #include "edgewise/util/text.h"
 #include "edgewise/util/version.h"
 
@@ -50,7 +49,7 @@ void checkOptions(const std::filesystem::path& folder, const RunOptions& wanted)
 void countRuns(CellStatus& status, const std::filesystem::path& out) {
   for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
     const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
-    const bool finished = isThere(folder / "metrics.json");
+    const bool finished = holdsResult(folder);
     if (!finished && !canGoOnWith(folder)) {
       continue;
     }
@@ -85,13 +84,11 @@ void estimate(CellStatus& status, const Dataset& dataset) {
 }  // namespace
 
 bool canGoOnWith(const std::filesystem::path& folder) {
-  const auto options = folder / "options.json";
-  if (!isThere(options)) {
+  try {
+    return RunFolder::open(folder).version() == versionText();
+  } catch (const DataError&) {
     return false;
   }
-  const FileBytes bytes = readFile(options);
-  const auto json = nlohmann::json::parse(bytes.view(), nullptr, false);
-  return json.is_object() && json.value("version", nlohmann::json()) == versionText();
 }
 
 bool isAtHand(const std::string& dataset, const std::filesystem::path& data_root) {
@@ -146,7 +143,7 @@ ResultBook collectResults(std::span<const CellStatus> cells, const std::filesyst
   for (const CellStatus& status : cells) {
     for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
       const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
-      if (isThere(folder / "metrics.json")) {
+      if (holdsResult(folder)) {
         book.add(status.cell, readSeedResult(folder));
       }
     }

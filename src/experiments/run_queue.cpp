@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "edgewise/experiments/reproduction.h"
+#include "edgewise/training/run_folder.h"
 #include "edgewise/util/child_process.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
@@ -30,7 +31,7 @@ std::vector<QueuedRun> unfinishedRuns(std::span<const CellStatus> cells,
   for (const CellStatus& status : cells) {
     for (std::int64_t seed = 0; status.runnable() && seed < status.wanted; ++seed) {
       std::filesystem::path folder = runFolderOf(status.cell, seed, out);
-      if (!isThere(folder / "metrics.json")) {
+      if (!holdsResult(folder)) {
         runs.push_back({.status = &status,
                         .seed = seed,
                         .folder = std::move(folder),
@@ -162,7 +163,7 @@ class Queue {
     forecast_left_ -= done.run->status->seconds;
     forecast_done_ += done.run->status->seconds;
     taken_ += seconds;
-    if (code == 0 && isThere(done.run->folder / "metrics.json")) {
+    if (code == 0 && holdsResult(done.run->folder)) {
       std::error_code ignored;
       std::filesystem::remove(done.log, ignored);
       watcher_.finished(done.run->label, readSeedResult(done.run->folder), seconds, moment());

@@ -115,13 +115,6 @@ RunMetrics metricsOf(const RunFolder& folder) {
   }
 }
 
-std::string versionOf(const RunFolder& folder) {
-  const nlohmann::ordered_json json = folder.readJson("options.json");
-  return json.contains("version") && json.at("version").is_string()
-             ? json.at("version").get<std::string>()
-             : "unknown";
-}
-
 void readCurves(RunRecord& record) {
   const std::filesystem::path file = record.folder / kCurvesFile;
   if (isHeuristic(record.options.model)) {
@@ -172,7 +165,7 @@ RunRecord readRunRecord(const std::filesystem::path& folder) {
   const RunFolder files = RunFolder::open(folder);
   RunRecord record;
   record.folder = folder;
-  record.version = versionOf(files);
+  record.version = files.version();
   files.readOptions(record.options);
   record.metrics = metricsOf(files);
   readCurves(record);

@@ -38,13 +38,11 @@ std::string oneMethod(const RunGroup& group) {
 // The best mean of each metric among the groups.
 std::vector<std::optional<double>> bestOf(RunGroups groups, std::span<const std::string> metrics,
                                           Stage stage) {
-  const bool compared = whyNotCompared(groups).empty();
   std::vector<std::optional<double>> best;
   for (const std::string& metric : metrics) {
     std::optional<double>& highest = best.emplace_back();
     for (const RunGroup& group : groups) {
-      const auto value = meanOf(group, metric, stage);
-      if (value && compared) {
+      if (const auto value = meanOf(group, metric, stage)) {
         highest = std::max(highest.value_or(value->mean), value->mean);
       }
     }
@@ -67,7 +65,7 @@ std::string manyMethods(RunGroups groups, const std::string& dataset, Stage stag
     Cells row = {group.name, std::to_string(group.runs.size())};
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       const auto value = meanOf(group, metrics[i], stage);
-      const bool is_best = value && best[i] == value->mean;
+      const bool is_best = compared && value && best[i] == value->mean;
       row.push_back(HtmlTable::Cell::classed(textOf(value), is_best ? "best" : ""));
     }
     table.addRow(std::move(row));

@@ -206,7 +206,14 @@ std::string RunFolder::readOptions(RunOptions& options) const {
   }
 }
 
-bool RunFolder::finished() const { return isThere(path_ / "metrics.json"); }
+std::string RunFolder::version() const {
+  const nlohmann::ordered_json json = readJson(kOptionsFile);
+  return json.contains("version") && json.at("version").is_string()
+             ? json.at("version").get<std::string>()
+             : "unknown";
+}
+
+bool RunFolder::finished() const { return holdsResult(path_); }
 
 void RunFolder::writeJson(std::string_view name, const nlohmann::ordered_json& content) const {
   // Ids of other encodings may stand in an audit's examples.
@@ -252,6 +259,8 @@ void RunFolder::log(std::string_view line) {
     log_->info(line);
   }
 }
+
+bool holdsResult(const std::filesystem::path& folder) { return isThere(folder / "metrics.json"); }
 
 std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> runs;

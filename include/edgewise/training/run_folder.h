@@ -35,6 +35,9 @@ class RunFolder {
   // Sets `options` to what the run was made with. Throws DataError for a damaged or newer file.
   // Returns the data hash.
   std::string readOptions(RunOptions& options) const;
+  // The version of the program that began it; "unknown" where that was not told. Throws DataError
+  // for a damaged file.
+  [[nodiscard]] std::string version() const;
   // Whether its result is there.
   [[nodiscard]] bool finished() const;
   void writeJson(std::string_view name, const nlohmann::ordered_json& content) const;
@@ -62,6 +65,9 @@ class RunFolder {
 void claimRunFolder(const std::filesystem::path& path, bool overwrite);
 // Removes the files of earlier runs, here and in folders below; whatever is not a run's stays.
 void clearRunFolder(const std::filesystem::path& path);
+
+// Whether a folder, which need not be there, holds a run's result.
+[[nodiscard]] bool holdsResult(const std::filesystem::path& folder);
 
 // The runs at or below a folder, in the order of their names.
 [[nodiscard]] std::vector<std::filesystem::path> runsBelow(const std::filesystem::path& path);
