@@ -31,7 +31,7 @@ void writeErr(std::string_view text) {
 Console::Console() : out_(detectTerminal(kStdout)), err_(detectTerminal(kStderr)) {}
 
 ProgressSink& Console::progress() {
-  if (quiet || !err_.interactive) {
+  if (quiet) {
     return silentProgress();
   }
   if (!bar_) {

@@ -1,5 +1,5 @@
 // How the program speaks: results on stdout (a table, or with --json one JSON value and nothing
-// else), everything else on stderr, bars only on a terminal.
+// else), everything else on stderr; progress as a bar on a terminal, elsewhere as a line now and then.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Console {
   bool json = false;
 
   [[nodiscard]] const TerminalStyle& style() const { return out_; }
-  // A bar on stderr, or silence.
+  // On stderr; silent with --quiet.
   [[nodiscard]] ProgressSink& progress();
 
   // For people, on stdout; silent with --json and --quiet.

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "edgewise/report/terminal_progress.h"
-
 namespace edgewise {
 namespace {
 
@@ -38,14 +36,6 @@ TEST(TextTable, WrapsALongLastColumn) {
 TEST(TextTable, RefusesRowsThatDoNotFit) {
   TextTable table({{"a"}});
   EXPECT_THROW(table.addRow({"x", "y"}), std::logic_error);
-}
-
-TEST(ProgressLine, ShowsShareAndTimeLeft) {
-  EXPECT_EQ(progressLine({"scoring", 50, 100, 3.0}, 100),
-            "scoring [############------------]  50%  50/100  3.0 s left");
-  EXPECT_EQ(progressLine({"training", 3, 0, 2.0, "loss 0.5"}, 100), "training 3  2.0 s  loss 0.5");
-  EXPECT_EQ(progressLine({"reading", 1234, 0, 2.0}, 100), "reading 1,234  2.0 s");
-  EXPECT_EQ(progressLine({"scoring", 50, 100, 3.0}, 10).size(), 9U);
 }
 
 }  // namespace
