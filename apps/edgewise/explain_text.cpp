@@ -21,9 +21,15 @@ std::string hopsText(int hops) { return countText(static_cast<std::uint64_t>(hop
 std::string nodesText(std::size_t nodes) { return countText(nodes, "node"); }
 
 std::string scoreText(const Explanation& explanation) {
-  return explanation.probability ? fmt::format("{:.4f}, a link with probability {:.1f}%",
-                                               explanation.score, 100 * *explanation.probability)
-                                 : fmt::format("{:.6g}", explanation.score);
+  if (!explanation.probability) {
+    return fmt::format("{:.6g}", explanation.score);
+  }
+  std::string text = fmt::format("{:.4f}, a link with probability {:.1f}%", explanation.score,
+                                 100 * *explanation.probability);
+  if (explanation.by_degrees) {
+    text += fmt::format(" ({:+.4f} of the score for the ends' degrees)", *explanation.by_degrees);
+  }
+  return text;
 }
 
 std::string viewText(const Explanation& explanation) {

@@ -179,6 +179,11 @@ cuda::Scales<float> DevicePlan::scales<float>(at::Device device) const {
           plan_->includesSelf()};
 }
 
+at::Tensor DevicePlan::rowScale(at::Device device) const {
+  fill(device);
+  return row_scale_;
+}
+
 std::shared_ptr<DevicePlan> DevicePlan::without(const at::Tensor& edges,
                                                 const MessagePlan& plan) const {
   auto masked = std::make_shared<DevicePlan>(plan, graph_);

@@ -51,6 +51,8 @@ class DevicePlan {
   [[nodiscard]] cuda::Rows rows(at::Device device) const;
   template <class Real>
   [[nodiscard]] cuda::Scales<Real> scales(at::Device device) const;
+  // [nodes] in double precision; undefined: all 1.
+  [[nodiscard]] at::Tensor rowScale(at::Device device) const;
 
   // The aggregation of x, plus a matrix and a bias where they are defined.
   [[nodiscard]] at::Tensor apply(const at::Tensor& x, const at::Tensor& plus,

@@ -35,6 +35,9 @@ class ModelExplainer {
       if (choice_->perPair() == 1) {
         told_.view = hopsOf(choice_->best(0), model_.encoder().firstHops());
       }
+      if (const at::Tensor bonus = choice_->bonus(at::kDouble); bonus.defined()) {
+        told_.by_degrees = bonus.item<double>();
+      }
     }
     told_.views = shares();
     if (told_.views.size() == 1) {

@@ -70,6 +70,7 @@ nlohmann::ordered_json Explanation::toJson() const {
   json["model"] = model;
   json["selector"] = formula ? nlohmann::ordered_json() : nlohmann::ordered_json(selector);
   json["score"] = score;
+  json["by_degrees"] = orNull(by_degrees);
   json["probability"] = orNull(probability);
   json["view"] = view ? viewJson(*view) : nlohmann::ordered_json();
   json["views"] = viewsJson(views);

@@ -34,10 +34,10 @@ std::vector<ViewShare> selectorShares(const LinkModel& model, const ModelWeights
                                       double temperature) {
   const ViewSelector& selector = *model.selector();
   const std::vector<Edge> pairs = {pair};
-  const LayerOutputs layers = model.encode(weights.search, messages, Noise());
-  const at::Tensor scores =
-      selector.scores(weights.selector, layers, PairIndex::make(pairs, model.nodeCount()));
-  return softShares(selector.views(), model.encoder().firstHops(), scores, temperature);
+  const EncodedPairs encoded = model.encodePairs(
+      weights.search, messages, PairIndex::make(pairs, model.nodeCount()), Noise());
+  return softShares(selector.views(), model.encoder().firstHops(),
+                    selector.judge(weights.selector, encoded).scores, temperature);
 }
 
 std::vector<ViewShare> usedShares(std::vector<ViewShare> shares, const ViewChoices& choice,

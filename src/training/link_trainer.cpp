@@ -149,6 +149,7 @@ void LinkTrainer::sendPositiveViews() {
   }
   positive_places_ = places.to(setup_.device);
   positive_weights_ = weights.to(setup_.device);
+  positive_bonus_ = positive_views_->bonus(positive_weights_.options());
 }
 
 ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
@@ -156,8 +157,12 @@ ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
   const at::Tensor known =
       knownShares(batch.rows, positive_places_, positive_weights_, depth * depth);
   const auto negative = PairIndex::makeOnDevice(batch.negative(), model_.nodeCount());
-  const at::Tensor chosen = chooser_->choose(negative)->shares(depth, known.options());
-  return ViewChoices::onDevice(at::cat({known, chosen}, 1));
+  const ViewChoice chosen = chooser_->choose(negative);
+  at::Tensor bonus;
+  if (positive_bonus_.defined()) {
+    bonus = at::cat({positive_bonus_.index_select(0, batch.rows), chosen->bonus(known.options())});
+  }
+  return ViewChoices::onDevice(at::cat({known, chosen->shares(depth, known.options())}, 1), bonus);
 }
 
 ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {

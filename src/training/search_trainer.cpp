@@ -74,9 +74,6 @@ void requireFinite(const SelectorGradient& slope, std::int64_t step) {
 
 constexpr std::uint64_t kUpperSeed = 0x5e1ec70000000000ULL;
 
-// Scores divided by this are all the same.
-constexpr double kAllViewsAlike = 1e9;
-
 }  // namespace
 
 SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
@@ -133,9 +130,6 @@ void SearchTrainer::run(TrainingState& state, const SaveState& save, ProgressSin
 }
 
 double SearchTrainer::temperatureAt(const TrainingState& state) const {
-  if (warmingUp(state)) {
-    return kAllViewsAlike;
-  }
   const double end = setup_.selector.temperature;
   const double start = orElse(setup_.selector.temperature_start, end);
   const std::int64_t warm =
@@ -200,7 +194,7 @@ SearchTrainer::Levels SearchTrainer::levelsOnDevice(const detail::DeviceBatch& b
 
 SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
   return {.noise = Noise(setup_.trainer.seed, static_cast<std::uint64_t>(state.steps)),
-          .mixture = {.temperature = temperatureAt(state)}};
+          .mixture = {.alike = warmingUp(state), .temperature = temperatureAt(state)}};
 }
 
 BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pass,
@@ -304,8 +298,9 @@ StepValues SearchTrainer::nextValues(TrainingState& state) const {
 void SearchTrainer::descendOnDevice(TrainingState& state, const Levels& levels, bool warming_up) {
   const TrainingOptions& options = setup_.trainer.options;
   DeviceStep& step = device_->step();
-  const Pass pass{.noise = Noise(setup_.trainer.seed, step.noiseStep()),
-                  .mixture = {.inverse_temperature = step.inverseTemperature()}};
+  const Pass pass{
+      .noise = Noise(setup_.trainer.seed, step.noiseStep()),
+      .mixture = {.alike = warming_up, .inverse_temperature = step.inverseTemperature()}};
   const BilevelLosses losses = lossesOf(state, pass, levels);
   if (!warming_up) {
     SelectorState& selector = *state.selector;

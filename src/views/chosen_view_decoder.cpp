@@ -41,7 +41,7 @@ class ChosenViewDecoder final : public Decoder {
         views.use == GradientUse::kOnce && !concatenate_
             ? mixedPairs(layers, batch.pairs, views_, views.shares)
             : mixViews(representPairs(layers, batch.pairs, views_, concatenate_), views.shares);
-    return pairLoss(loss_, predict(parameters, z, noise), batch);
+    return pairLoss(loss_, views.rewarded(predict(parameters, z, noise)), batch);
   }
 
  private:
@@ -49,7 +49,8 @@ class ChosenViewDecoder final : public Decoder {
                                  const std::shared_ptr<const PairIndex>& pairs,
                                  const ViewChoice& choice, const Noise& noise) const {
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
-    return predict(parameters, representChosen(layers, pairs, *choice, concatenate_), noise);
+    return choice->rewarded(
+        predict(parameters, representChosen(layers, pairs, *choice, concatenate_), noise));
   }
 
   [[nodiscard]] at::Tensor predict(const Parameters& parameters, const at::Tensor& z,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "edgewise/ops/node_degrees.h"
 #include "edgewise/ops/pair_uses.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_pairs.h"
@@ -112,16 +113,21 @@ LayerOutputs LinkModel::encode(const Parameters& parameters,
   return scaled(encoder_->encode(parameters, messages, noise, decoder_->depth()), noise);
 }
 
+at::Tensor LinkModel::degrees(const MessagePlan& messages, const at::TensorOptions& options) const {
+  return selector_ && selector_->seesDegrees() ? logDegrees(messages, options) : at::Tensor();
+}
+
 EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const std::shared_ptr<const PairIndex>& pairs,
                                     const Noise& noise) const {
+  const at::Tensor heard = ofBothEnds(degrees(*messages, parameters.flat().options()), pairs);
   if (!nearPairsPay(*pairs, encoder_->width(), parameters.flat().device())) {
-    return {encode(parameters, messages, noise), pairs};
+    return {encode(parameters, messages, noise), pairs, heard};
   }
   return {
       scaled(encoder_->encodeEnds(parameters, messages, noise, decoder_->depth(), pairs), noise),
-      pairs->apart()};
+      pairs->apart(), heard};
 }
 
 at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,
@@ -163,17 +169,15 @@ at::Tensor LinkModel::loss(const Parameters& parameters,
 at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters& selector,
                                  const EncodedPairs& encoded, const PairBatch& batch,
                                  const Noise& noise, const MixtureOptions& mixture) const {
-  const ViewMixture views{
-      .shares = selector_->shares(selector, encoded.layers, encoded.pairs, mixture),
-      .use = mixture.use};
-  return decoder_->mixtureLoss(parameters, encoded.layers, among(encoded, batch), views, noise);
+  return decoder_->mixtureLoss(parameters, encoded.layers, among(encoded, batch),
+                               selector_->mix(selector, encoded, mixture), noise);
 }
 
 at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  PairBatch batch, const Noise& noise) const {
   const EncodedPairs encoded = encodePairs(parameters, messages, batch.pairs, noise);
-  batch.choice = selector_->choose(selector, encoded.layers, encoded.pairs);
+  batch.choice = selector_->choose(selector, encoded);
   return decodedLoss(parameters, encoded, batch, noise);
 }
 

@@ -4,29 +4,18 @@
 #include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/device.h"
-#include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/views/decoder.h"
 
 namespace edgewise::detail {
 namespace {
 
-std::vector<LayerPair> viewsOfRank(const ViewChoices& choice, std::size_t rank) {
+std::vector<LayerPair> bestViews(const ViewChoices& choice) {
   std::vector<LayerPair> views;
   for (std::size_t pair = 0; pair < choice.pairCount(); ++pair) {
-    views.push_back(choice.views(pair)[rank]);
+    views.push_back(choice.best(pair));
   }
   return views;
-}
-
-at::Tensor weightsOfRank(const ViewChoices& choice, std::size_t rank,
-                         const at::TensorOptions& options) {
-  at::Tensor weights = at::empty({static_cast<std::int64_t>(choice.pairCount())}, at::kFloat);
-  auto* out = weights.data_ptr<float>();
-  for (std::size_t pair = 0; pair < choice.pairCount(); ++pair) {
-    out[pair] = choice.weights(pair)[rank];
-  }
-  return weights.to(options.requires_grad(false));
 }
 
 // Ends of layers stacked one under the other: node v of layer k is row k * nodes + v.
@@ -86,24 +75,16 @@ at::Tensor representTurned(std::span<const at::Tensor> layers,
 at::Tensor representChosen(std::span<const at::Tensor> layers,
                            const std::shared_ptr<const PairIndex>& pairs, const ViewChoices& choice,
                            bool concatenate) {
-  if (onDevice(layers.front())) {
+  if (onDevice(layers.front()) || choice.perPair() > 1) {
     const std::vector<LayerPair> views = allViews(layers.size());
     const at::Tensor shares = choice.shares(layers.size(), layers.front().options());
     return concatenate ? mixViews(representPairs(layers, pairs, views, true), shares)
                        : mixedPairs(layers, pairs, views, shares);
   }
-  at::Tensor sum;
-  for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
-    const std::vector<LayerPair> views = viewsOfRank(choice, rank);
-    at::Tensor z = concatenate ? concatenateChosen(layers, *pairs, views)
-                               : chosenPairs(layers, pairs,
-                                             std::make_shared<const std::vector<LayerPair>>(views));
-    if (choice.perPair() > 1) {
-      z = z * expandColumns(weightsOfRank(choice, rank, z.options()), z.size(1));
-    }
-    sum = rank == 0 ? z : sum + z;
-  }
-  return sum;
+  const std::vector<LayerPair> views = bestViews(choice);
+  return concatenate
+             ? concatenateChosen(layers, *pairs, views)
+             : chosenPairs(layers, pairs, std::make_shared<const std::vector<LayerPair>>(views));
 }
 
 at::Tensor endsExchanged(const at::Tensor& z) {

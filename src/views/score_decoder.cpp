@@ -51,7 +51,8 @@ class ScoreDecoder final : public Decoder {
                                        const PairBatch& batch, const ViewMixture& views,
                                        const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    return bothLosses(scores, columnSum(at::stack(scores, 0) * views.shares), batch);
+    const at::Tensor all = columnSum(at::stack(scores, 0) * views.shares);
+    return bothLosses(scores, views.rewarded(all), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
@@ -125,7 +126,7 @@ class ScoreDecoder final : public Decoder {
     }
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
     const at::Tensor all = at::stack(at::TensorList(scores.data(), scores.size()), 0);
-    return columnSum(all * choice->shares(depth_, all.options()));
+    return choice->rewarded(columnSum(all * choice->shares(depth_, all.options())));
   }
 
   static at::Tensor mean(std::span<const at::Tensor> scores) {

@@ -15,6 +15,9 @@ void SelectorOptions::bind(OptionSet& set) {
           "their mixture");
   set.add("selector.layers", layers, {1, 4}, "ps2: layers of the selector's MLP");
   set.add("selector.hidden", hidden, {1, 4096}, "ps2: its width, D");
+  set.add("selector.degrees", degrees, {"none", "views", "views+score"},
+          "ps2: whether it also judges views by how many neighbours the ends have, and adds to the "
+          "pair's score what these numbers say of it");
   set.add("selector.tau", temperature, {1e-4, 100.0},
           "ps2: temperature of the softmax over views, in the search and where several are used");
   set.add("selector.tau_start", temperature_start, {-1.0, 100.0},

@@ -1,12 +1,18 @@
 #include "edgewise/views/view_choice.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "edgewise/util/error.h"
 
 namespace edgewise {
+
+at::Tensor ViewMixture::rewarded(const at::Tensor& scores) const {
+  return bonus.defined() ? scores + bonus : scores;
+}
 
 void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> weights,
                       float confidence) {
@@ -17,12 +23,20 @@ void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> w
   confidence_.push_back(confidence);
 }
 
+void ViewChoices::setBonus(std::vector<float> bonus) {
+  invariant(bonus.size() == pairCount(), "every pair has a bonus, or none");
+  bonus_ = std::move(bonus);
+}
+
 void ViewChoices::append(const ViewChoices& more) {
   invariant(more.per_pair_ == per_pair_, "choices of different sizes do not go together");
+  invariant(pairCount() == 0 || more.pairCount() == 0 || bonus_.empty() == more.bonus_.empty(),
+            "every pair has a bonus, or none");
   invariant(!shares_.defined() && !more.shares_.defined(), "a device's choices stay there");
   views_.insert(views_.end(), more.views_.begin(), more.views_.end());
   weights_.insert(weights_.end(), more.weights_.begin(), more.weights_.end());
   confidence_.insert(confidence_.end(), more.confidence_.begin(), more.confidence_.end());
+  bonus_.insert(bonus_.end(), more.bonus_.begin(), more.bonus_.end());
 }
 
 ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
@@ -30,6 +44,9 @@ ViewChoices ViewChoices::select(std::span<const std::uint32_t> pairs) const {
   ViewChoices some(per_pair_);
   for (const std::uint32_t pair : pairs) {
     some.add(views(pair), weights(pair), confidence(pair));
+    if (!bonus_.empty()) {
+      some.bonus_.push_back(bonus_[pair]);
+    }
   }
   return some;
 }
@@ -46,9 +63,10 @@ LayerPair ViewChoices::drawn(std::size_t pair, double lot) const {
   return best(pair);
 }
 
-std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares) {
+std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares, at::Tensor bonus) {
   auto choices = std::make_shared<ViewChoices>(static_cast<std::size_t>(shares.size(0)));
   choices->shares_ = std::move(shares);
+  choices->device_bonus_ = std::move(bonus);
   return choices;
 }
 
@@ -68,6 +86,23 @@ at::Tensor ViewChoices::shares(std::size_t depth, const at::TensorOptions& optio
     }
   }
   return result.to(there);
+}
+
+at::Tensor ViewChoices::bonus(const at::TensorOptions& options) const {
+  const at::TensorOptions there = options.requires_grad(false);
+  if (device_bonus_.defined()) {
+    return device_bonus_.to(there);
+  }
+  if (bonus_.empty()) {
+    return {};
+  }
+  at::Tensor result = at::empty({static_cast<std::int64_t>(bonus_.size())}, at::kFloat);
+  std::ranges::copy(bonus_, result.data_ptr<float>());
+  return result.to(there);
+}
+
+at::Tensor ViewChoices::rewarded(const at::Tensor& scores) const {
+  return ViewMixture{.shares = {}, .bonus = bonus(scores.options())}.rewarded(scores);
 }
 
 ViewChoice singleViews(std::span<const LayerPair> views) {

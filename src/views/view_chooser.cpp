@@ -144,14 +144,17 @@ class SelectorChooser final : public ViewChooser {
         : chooser_(chooser) {
       const WithoutGradients guard;
       layers_ = chooser.model_.encode(chooser.weights_, messages, Noise());
+      degrees_ = chooser.model_.degrees(*messages, layers_.front().options());
     }
     [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
-      return chooser_.model_.selector()->choose(chooser_.selector_, layers_, pairs);
+      return chooser_.model_.selector()->choose(chooser_.selector_,
+                                                {layers_, pairs, ofBothEnds(degrees_, pairs)});
     }
 
    private:
     const SelectorChooser& chooser_;
     LayerOutputs layers_;
+    at::Tensor degrees_;
   };
 
   const LinkModel& model_;

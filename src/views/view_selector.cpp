@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/product.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/ops/view_scores.h"
+#include "edgewise/util/error.h"
 #include "edgewise/views/decoder.h"
 #include "views/pair_representation.h"
 
@@ -79,6 +81,38 @@ class BestViews {
   std::vector<float> weights_;
 };
 
+// What is made of the ends' degrees [pairs, 2]: 1, both, their squares and their product, all about
+// 1 in size where ends have between 1 and 400 neighbours. [terms, pairs].
+constexpr std::int64_t kDegreeTerms = 6;
+
+at::Tensor degreeTerms(const at::Tensor& degrees) {
+  const at::Tensor ends = (degrees / 2 - 1).t();
+  const at::Tensor source = ends[0];
+  const at::Tensor target = ends[1];
+  return at::stack(
+      {at::ones_like(source), source, target, source * source, target * target, source * target},
+      0);
+}
+
+// They say nothing until they have learned to.
+ParameterId addDegreeWeights(std::size_t outputs, ParameterLayout& layout) {
+  return layout.add("selector.degrees.weight", {kDegreeTerms, static_cast<std::int64_t>(outputs)},
+                    Initial::constant(0));
+}
+
+// Weights [terms, views (and a bonus)] of the same terms with source and target exchanged.
+at::Tensor exchanged(const at::Tensor& weight, std::size_t depth) {
+  const auto layers = static_cast<std::int64_t>(depth);
+  const std::int64_t views = layers * layers;
+  const at::Tensor mirrored = weight.narrow(1, 0, views)
+                                  .reshape({kDegreeTerms, layers, layers})
+                                  .transpose(1, 2)
+                                  .reshape({kDegreeTerms, views});
+  const at::Tensor all = at::cat({mirrored, weight.narrow(1, views, weight.size(1) - views)}, 1);
+  const auto term = [&](std::int64_t number) { return all.narrow(0, number, 1); };
+  return at::cat({term(0), term(2), term(1), term(4), term(3), term(5)}, 0);
+}
+
 }  // namespace
 
 ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext& context,
@@ -90,6 +124,10 @@ ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext
       top_(std::min(static_cast<std::size_t>(options.top), context.depth * context.depth)),
       temperature_(options.temperature),
       views_(allViews(context.depth)),
+      rewards_(options.degrees == "views+score"),
+      degrees_(options.degrees == "none"
+                   ? std::nullopt
+                   : std::optional(addDegreeWeights(views_.size() + (rewards_ ? 1 : 0), layout))),
       mlp_("selector", widthsOf(options, context.concatenate ? 2 * context.width : context.width),
            0, layout) {}
 
@@ -103,14 +141,13 @@ at::Tensor ViewSelector::scoresOneWay(const Parameters& selector, const LayerOut
   return mlp_.apply(selector, all, Noise()).view({static_cast<std::int64_t>(views_.size()), -1});
 }
 
-at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& layers,
-                                const std::shared_ptr<const PairIndex>& pairs,
-                                GradientUse use) const {
-  const at::Tensor forth = scoresOneWay(selector, layers, pairs, use);
+at::Tensor ViewSelector::scoresOf(const Parameters& selector, const EncodedPairs& pairs,
+                                  GradientUse use) const {
+  const at::Tensor forth = scoresOneWay(selector, pairs.layers, pairs.pairs, use);
   if (!both_ways_) {
     return forth;
   }
-  const at::Tensor back = scoresOneWay(selector, layers, detail::turned(*pairs), use);
+  const at::Tensor back = scoresOneWay(selector, pairs.layers, detail::turned(*pairs.pairs), use);
   std::vector<at::Tensor> mirrored;
   for (const LayerPair& view : views_) {
     mirrored.push_back(
@@ -119,29 +156,65 @@ at::Tensor ViewSelector::scores(const Parameters& selector, const LayerOutputs& 
   return (forth + at::cat(mirrored, 0)) / 2;
 }
 
-at::Tensor ViewSelector::shares(const Parameters& selector, const LayerOutputs& layers,
-                                const std::shared_ptr<const PairIndex>& pairs,
-                                const MixtureOptions& options) const {
-  const at::Tensor all = scores(selector, layers, pairs, options.use);
-  return options.inverse_temperature.defined() ? viewSoftmax(all * options.inverse_temperature, 1)
-                                               : viewSoftmax(all, options.temperature);
+at::Tensor ViewSelector::byDegrees(const Parameters& selector, const at::Tensor& degrees) const {
+  at::Tensor weight = selector[*degrees_];
+  if (symmetric_) {
+    // View (i, j) judges ends as (j, i) judges them exchanged.
+    weight = (weight + exchanged(weight, depth_)) / 2;
+  }
+  return product(weight, degreeTerms(degrees), Transpose::kFirst);
 }
 
-ViewChoice ViewSelector::choose(const Parameters& selector, const LayerOutputs& layers,
-                                const std::shared_ptr<const PairIndex>& pairs) const {
-  const WithoutGradients guard;
-  if (!pairs->onHost()) {
-    return ViewChoices::onDevice(topShares(
-        scores(selector, layers, pairs), *pairs,
-        {.depth = depth_, .top = top_, .temperature = temperature_, .symmetric = symmetric_}));
+ViewVerdict ViewSelector::judge(const Parameters& selector, const EncodedPairs& pairs,
+                                GradientUse use) const {
+  const at::Tensor scores = scoresOf(selector, pairs, use);
+  if (!degrees_) {
+    return {scores};
   }
-  const at::Tensor values = scores(selector, layers, pairs).to(at::kCPU, at::kDouble).contiguous();
+  invariant(pairs.degrees.defined(), "a selector that looks at degrees was given none");
+  const at::Tensor said = byDegrees(selector, pairs.degrees);
+  const auto views = static_cast<std::int64_t>(views_.size());
+  return {scores + said.narrow(0, 0, views), rewards_ ? said[views] : at::Tensor()};
+}
+
+ViewMixture ViewSelector::mix(const Parameters& selector, const EncodedPairs& pairs,
+                              const MixtureOptions& options) const {
+  if (options.alike) {
+    const auto views = static_cast<std::int64_t>(views_.size());
+    const auto count = static_cast<std::int64_t>(pairs.pairs->size());
+    return {.shares = at::full({views, count}, 1 / static_cast<double>(views),
+                               pairs.layers.front().options().requires_grad(false)),
+            .use = options.use};
+  }
+  const ViewVerdict verdict = judge(selector, pairs, options.use);
+  const at::Tensor shares = options.inverse_temperature.defined()
+                                ? viewSoftmax(verdict.scores * options.inverse_temperature, 1)
+                                : viewSoftmax(verdict.scores, options.temperature);
+  return {.shares = shares, .bonus = verdict.bonus, .use = options.use};
+}
+
+ViewChoice ViewSelector::choose(const Parameters& selector, const EncodedPairs& pairs) const {
+  const WithoutGradients guard;
+  const ViewVerdict verdict = judge(selector, pairs);
+  const PairIndex& index = *pairs.pairs;
+  if (!index.onHost()) {
+    return ViewChoices::onDevice(
+        topShares(
+            verdict.scores, index,
+            {.depth = depth_, .top = top_, .temperature = temperature_, .symmetric = symmetric_}),
+        verdict.bonus);
+  }
+  const at::Tensor values = verdict.scores.to(at::kCPU, at::kDouble).contiguous();
   auto choices = std::make_shared<ViewChoices>(top_);
   BestViews best(views_, depth_, top_, temperature_);
-  for (std::size_t p = 0; p < pairs->size(); ++p) {
-    const Edge pair = pairs->pairs()[p];
-    best.add(values.data_ptr<double>() + p, pairs->size(), symmetric_ && pair.dst < pair.src,
+  for (std::size_t p = 0; p < index.size(); ++p) {
+    const Edge pair = index.pairs()[p];
+    best.add(values.data_ptr<double>() + p, index.size(), symmetric_ && pair.dst < pair.src,
              *choices);
+  }
+  if (verdict.bonus.defined()) {
+    const at::Tensor bonus = verdict.bonus.to(at::kCPU, at::kFloat).contiguous();
+    choices->setBonus({bonus.data_ptr<float>(), bonus.data_ptr<float>() + bonus.numel()});
   }
   return choices;
 }

@@ -7,6 +7,7 @@
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/dropout.h"
 #include "edgewise/ops/layer_norm.h"
+#include "edgewise/ops/node_degrees.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/sparse_matrix.h"
@@ -444,6 +445,10 @@ TEST(DeviceMask, EqualsTheHosts) {
       testing::expectClose(aggregate(ours, x), aggregate(theirs, x), 1e-12);
       testing::expectClose(aggregate(ours->transposed(), x), aggregate(theirs->transposed(), x),
                            1e-12);
+      if (norm != Norm::kSum) {
+        testing::expectClose(logDegrees(*ours, x.options()),
+                             logDegrees(*theirs, at::kDouble).to(device), 1e-12);
+      }
     }
   }
 }

@@ -95,6 +95,30 @@ TEST(RecommenderRun, KnowsAllSelectorsWithUserAndItemDepthsApart) {
   }
 }
 
+// What a selector adds for degrees goes through search, application, a model file and back.
+TEST(RecommenderRun, JudgesByDegreesInEveryPhase) {
+  for (const std::string apply : {"joint", "finetune", "scratch"}) {
+    SCOPED_TRACE(apply);
+    const Dataset dataset = makeShop();
+    std::vector<MetricSet> tests;
+    for (const std::string degrees : {"none", "views", "views+score"}) {
+      const TempFolder folder;
+      RunOptions options =
+          shopRun("lightgcn", "ps2",
+                  {"model.depth_zero=true", "selector.apply=" + apply, "selector.top=9",
+                   "selector.tau=1", "selector.degrees=" + degrees, "selector.lr=0.1",
+                   "selector.order=first", "training.epochs=4", "selector.epochs=4"});
+      const LinkSplit split = splitOf(dataset, options);
+      const RunMetrics run = runModel(dataset, split, options, folder.path());
+      EXPECT_EQ(evaluateModel(dataset, split, options, folder.path()).test, run.test);
+      EXPECT_GT(run.test.at("hit@10"), 0.5);
+      tests.push_back(run.test);
+    }
+    EXPECT_NE(tests[0], tests[1]);
+    EXPECT_NE(tests[1], tests[2]);
+  }
+}
+
 TEST(RecommenderRun, ComesOutTheSameOnAnyNumberOfThreads) {
   // Enough users and items that loops are shared.
   const Dataset dataset = makeShop({.users = 1500, .items = 900, .bought = 14});

@@ -12,6 +12,7 @@
 #include "edgewise/ops/product.h"
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
+#include "edgewise/views/pair_batch.h"
 #include "edgewise/views/view_selector.h"
 #include "support/test_support.h"
 
@@ -143,8 +144,10 @@ class GoldenCase {
     const at::Tensor active = reluDropout(first, DropoutMask());
     const at::Tensor second = addBias(aggregate(plan_, product(active, weight(2))), weight(3));
     const LayerOutputs layers = {first, second};
-    const at::Tensor shares = selector_->shares(
-        theta, layers, batch.pairs, {.temperature = golden_["tau"].get<double>(), .use = use});
+    const at::Tensor shares = selector_
+                                  ->mix(theta, {layers, batch.pairs},
+                                        {.temperature = golden_["tau"].get<double>(), .use = use})
+                                  .shares;
     const at::Tensor z = use == GradientUse::kOnce
                              ? mixedPairs(layers, batch.pairs, selector_->views(), shares)
                              : mixViews(viewPairs(layers, batch.pairs, selector_->views()), shares);

@@ -98,8 +98,8 @@ TEST(ViewSelector, ChoosesMirroredViewsForMirroredPairs) {
   const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4), randomMatrix(3, 5, 4)};
   const Pairs pairs;
-  const auto forth = selector.choose(theta, layers, PairIndex::make(pairs.forth, 5));
-  const auto back = selector.choose(theta, layers, PairIndex::make(pairs.back, 5));
+  const auto forth = selector.choose(theta, {layers, PairIndex::make(pairs.forth, 5)});
+  const auto back = selector.choose(theta, {layers, PairIndex::make(pairs.back, 5)});
   std::set<LayerPair> seen;
   for (std::size_t i = 0; i < forth->pairCount(); ++i) {
     seen.insert(forth->best(i));
@@ -119,8 +119,8 @@ TEST(ViewSelector, ColdMixturesAreTheChosenView) {
   const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const auto index = PairIndex::make(Pairs().forth, 5);
-  const ViewChoice hard = selector.choose(theta, layers, index);
-  const at::Tensor soft = selector.shares(theta, layers, index, {.temperature = 1e-7});
+  const ViewChoice hard = selector.choose(theta, {layers, index});
+  const at::Tensor soft = selector.mix(theta, {layers, index}, {.temperature = 1e-7}).shares;
   for (std::size_t pair = 0; pair < index->size(); ++pair) {
     const LayerPair best = hard->best(pair);
     if (index->pairs()[pair].src == index->pairs()[pair].dst) {
@@ -152,7 +152,7 @@ TEST(ViewSelector, BothWaysToMixAgreeWithTheirGradients) {
         inputs.insert(inputs.end(), theta.tensors().begin(), theta.tensors().end());
         const auto mixed = [&](GradientUse use) {
           const at::Tensor shares =
-              selector.shares(theta, layers, index, {.temperature = 0.3, .use = use});
+              selector.mix(theta, {layers, index}, {.temperature = 0.3, .use = use}).shares;
           const at::Tensor z = use == GradientUse::kOnce
                                    ? mixedPairs(layers, index, selector.views(), shares)
                                    : mixViews(viewPairs(layers, index, selector.views()), shares);
@@ -218,14 +218,14 @@ TEST(ViewSelector, JudgesConcatenatedPairsTheSameBothWays) {
       const auto decoder = makeDecoder(options, context, layout);
       const Parameters weights = Parameters::initial(layout, 5, at::kDouble);
       const auto scored = [&](const std::shared_ptr<const PairIndex>& index) {
-        return decoder->logits(weights, layers, index, selector.choose(theta, layers, index));
+        return decoder->logits(weights, layers, index, selector.choose(theta, {layers, index}));
       };
       EXPECT_LT((scored(forth) - scored(back)).abs().max().item<double>(), 1e-6);
       const auto lost = [&](const std::shared_ptr<const PairIndex>& index) {
         const PairBatch batch{index, at::ones({6}, at::kDouble)};
-        return decoder->mixtureLoss(
-            weights, layers, batch,
-            {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
+        return decoder->mixtureLoss(weights, layers, batch,
+                                    selector.mix(theta, {layers, index}, {.temperature = 0.5}),
+                                    Noise());
       };
       EXPECT_NEAR(lost(forth).item<double>(), lost(back).item<double>(), 1e-12);
     }
@@ -254,11 +254,11 @@ TEST(ViewSelector, AllViewsTogetherAreTheMixture) {
       const auto decoder = makeDecoder(options, context, layout);
       const Parameters weights = Parameters::initial(layout, 5, at::kDouble);
       PairBatch batch{index, at::ones({6}, at::kDouble)};
-      batch.choice = selector.choose(theta, layers, index);
+      batch.choice = selector.choose(theta, {layers, index});
       ASSERT_EQ(batch.choice->perPair(), 4U);
-      const at::Tensor soft = decoder->mixtureLoss(
-          weights, layers, batch,
-          {.shares = selector.shares(theta, layers, index, {.temperature = 0.5})}, Noise());
+      const at::Tensor soft =
+          decoder->mixtureLoss(weights, layers, batch,
+                               selector.mix(theta, {layers, index}, {.temperature = 0.5}), Noise());
       EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
                   soft.item<double>(), 1e-6);
     }
@@ -276,13 +276,148 @@ TEST(ViewSelector, MirrorsTiesToo) {
   theta.flat().zero_();
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const Pairs pairs;
-  const auto forth = selector.choose(theta, layers, PairIndex::make(pairs.forth, 5));
-  const auto back = selector.choose(theta, layers, PairIndex::make(pairs.back, 5));
+  const auto forth = selector.choose(theta, {layers, PairIndex::make(pairs.forth, 5)});
+  const auto back = selector.choose(theta, {layers, PairIndex::make(pairs.back, 5)});
   for (std::size_t i = 0; i < forth->pairCount(); ++i) {
     for (std::size_t rank = 0; rank < 2 && pairs.forth[i].src != pairs.forth[i].dst; ++rank) {
       EXPECT_EQ(forth->views(i)[rank], mirrored(back->views(i)[rank])) << i;
     }
   }
+}
+
+// Both ends' degrees of some pairs, [pairs, 2].
+at::Tensor someDegrees(std::span<const Edge> pairs) {
+  const at::Tensor degrees = at::tensor({0.7, 1.1, 3.0, 2.2, 5.9}, at::kDouble);
+  return ofBothEnds(degrees, PairIndex::make(pairs, 5));
+}
+
+TEST(ViewSelector, MixesViewsAlikeWithoutLookingAtThem) {
+  ParameterLayout layout;
+  const ViewSelector selector({}, {.depth = 2, .width = 4}, layout);
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const auto index = PairIndex::make(Pairs().forth, 5);
+  const ViewMixture mixture = selector.mix(Parameters(), {layers, index}, {.alike = true});
+  EXPECT_TRUE(at::equal(mixture.shares, at::full({4, 6}, 0.25, at::kDouble)));
+  EXPECT_FALSE(mixture.bonus.defined());
+}
+
+TEST(ViewSelector, ThatHasNotLearnedFromDegreesJudgesWithoutThem) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const Pairs pairs;
+  const auto index = PairIndex::make(pairs.forth, 5);
+  SelectorOptions options;
+  options.hidden = 8;
+  ParameterLayout plain_layout;
+  const ViewSelector plain(options, {.depth = 2, .width = 4}, plain_layout);
+  const Parameters plain_theta = Parameters::initial(plain_layout, 4, at::kDouble);
+  options.degrees = "views+score";
+  ParameterLayout layout;
+  const ViewSelector selector(options, {.depth = 2, .width = 4}, layout);
+  const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  EXPECT_FALSE(plain.seesDegrees());
+  EXPECT_TRUE(selector.seesDegrees());
+  const ViewVerdict verdict = selector.judge(theta, {layers, index, someDegrees(pairs.forth)});
+  EXPECT_TRUE(at::equal(verdict.scores, plain.judge(plain_theta, {layers, index}).scores));
+  EXPECT_EQ(verdict.bonus.abs().max().item<double>(), 0);
+  EXPECT_FALSE(plain.judge(plain_theta, {layers, index}).bonus.defined());
+  EXPECT_ANY_THROW((void)selector.judge(theta, {layers, index})) << "no degrees";
+}
+
+// What is learned of degrees, worked out by hand: with a = d / 2 - 1 of the source, b of the target
+// the terms are 1, a, b, a², b², ab.
+TEST(ViewSelector, AddsWhatDegreesSayToViewsAndScore) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const std::vector<Edge> pairs = {makeEdge(0, 4)};
+  SelectorOptions options;
+  options.degrees = "views+score";
+  options.hidden = 8;
+  ParameterLayout layout;
+  const ViewSelector selector(options, {.depth = 2, .width = 4, .symmetric = false}, layout);
+  const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  at::Tensor weight = theta.tensors().front();
+  ASSERT_EQ(weight.sizes().vec(), (std::vector<std::int64_t>{6, 5}));
+  {
+    const WithoutGradients guard;
+    theta.flat().zero_();
+    weight.copy_(randomMatrix(7, 6, 5));
+  }
+  const ViewVerdict verdict =
+      selector.judge(theta, {layers, PairIndex::make(pairs, 5), someDegrees(pairs)});
+  const double a = 0.7 / 2 - 1;
+  const double b = 5.9 / 2 - 1;
+  const at::Tensor terms = at::tensor({1.0, a, b, a * a, b * b, a * b}, at::kDouble);
+  const at::Tensor want = at::matmul(terms, weight.detach());
+  EXPECT_LT((verdict.scores.reshape({-1}) - want.narrow(0, 0, 4)).abs().max().item<double>(),
+            1e-12);
+  EXPECT_NEAR(verdict.bonus.item<double>(), want[4].item<double>(), 1e-12);
+}
+
+TEST(ViewSelector, SeesDegreesTheSameBothWays) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4), randomMatrix(3, 5, 4)};
+  const Pairs pairs;
+  SelectorOptions options{.kind = "ps2"};
+  options.hidden = 8;
+  options.temperature = 0.5;
+  options.top = 9;
+  options.degrees = "views+score";
+  ParameterLayout layout;
+  const ViewSelector selector(options, {.depth = 3, .width = 4}, layout);
+  const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+  {
+    const WithoutGradients guard;
+    theta.tensors().front().copy_(randomMatrix(7, 6, 10));
+  }
+  const EncodedPairs forth{layers, PairIndex::make(pairs.forth, 5), someDegrees(pairs.forth)};
+  const EncodedPairs back{layers, PairIndex::make(pairs.back, 5), someDegrees(pairs.back)};
+  const ViewVerdict there = selector.judge(theta, forth);
+  const ViewVerdict again = selector.judge(theta, back);
+  for (const LayerPair& view : selector.views()) {
+    const at::Tensor one = there.scores[view.source * 3 + view.target];
+    const at::Tensor other = again.scores[view.target * 3 + view.source];
+    EXPECT_LT((one - other).abs().max().item<double>(), 1e-12);
+  }
+  EXPECT_LT((there.bonus - again.bonus).abs().max().item<double>(), 1e-12);
+  EXPECT_GT(there.bonus.std().item<double>(), 0.1);
+  for (const std::string mix : {"representation", "score"}) {
+    options.mix = mix;
+    ParameterLayout weights_layout;
+    const auto decoder =
+        makeDecoder(options, {.depth = 3, .width = 4, .symmetric = true}, weights_layout);
+    const Parameters weights = Parameters::initial(weights_layout, 5, at::kDouble);
+    const auto scored = [&](const EncodedPairs& encoded) {
+      return decoder->logits(weights, layers, encoded.pairs, selector.choose(theta, encoded));
+    };
+    EXPECT_LT((scored(forth) - scored(back)).abs().max().item<double>(), 1e-6);
+    // The bonus is part of the score, and of the loss of a search.
+    PairBatch batch{forth.pairs, at::ones({6}, at::kDouble)};
+    batch.choice = selector.choose(theta, forth);
+    const ViewMixture mixture = selector.mix(theta, forth, {.temperature = 0.5});
+    EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
+                decoder->mixtureLoss(weights, layers, batch, mixture, Noise()).item<double>(),
+                1e-6);
+    const auto plain = std::make_shared<ViewChoices>(*batch.choice);
+    plain->setBonus(std::vector<float>(6, 0));
+    const at::Tensor without = decoder->logits(weights, layers, forth.pairs, plain);
+    EXPECT_LT((scored(forth) - without - there.bonus).abs().max().item<double>(), 1e-6);
+  }
+}
+
+TEST(ViewChoices, KeepEachPairsBonus) {
+  const std::vector<LayerPair> view = {{0, 1}};
+  const std::vector<float> weight = {1};
+  ViewChoices choices(1);
+  choices.add(view, weight, 1);
+  choices.add(view, weight, 1);
+  EXPECT_FALSE(choices.bonus(at::kFloat).defined());
+  choices.setBonus({0.5F, -2});
+  ViewChoices more(1);
+  more.add(view, weight, 1);
+  EXPECT_ANY_THROW(choices.append(more)) << "some with, some without";
+  more.setBonus({3});
+  choices.append(more);
+  const at::Tensor picked =
+      choices.select(std::vector<std::uint32_t>{2, 0}).rewarded(at::zeros({2}, at::kDouble));
+  EXPECT_TRUE(at::equal(picked, at::tensor({3.0, 0.5}, at::kDouble)));
 }
 
 TEST(ViewChoices, KeepTheBestAndCountThemByTheirShares) {

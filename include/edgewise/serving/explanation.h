@@ -101,6 +101,8 @@ struct Explanation {
   // Empty for a formula.
   std::string selector;
   double score = 0;
+  // What of it the selector added for the ends' degrees; none where it adds nothing.
+  std::optional<double> by_degrees;
   // Of a link, where the score is a logit.
   std::optional<double> probability;
   // The view that decides alone; none where several do, or no views are looked at.

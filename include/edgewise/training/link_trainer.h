@@ -106,10 +106,12 @@ class LinkTrainer final : public PhaseTrainer {
   // Where the decoder needs choices: on messages_, and what was chosen for the supervision edges.
   std::unique_ptr<BoundChooser> chooser_;
   std::optional<ViewChoices> positive_views_;
-  // On a GPU alone; the same choices there, [supervision edges, views of each].
+  // On a GPU alone; the same choices there, [supervision edges, views of each], and what is added
+  // to these edges' scores, where something is.
   std::unique_ptr<detail::DeviceLearning> device_;
   at::Tensor positive_places_;
   at::Tensor positive_weights_;
+  at::Tensor positive_bonus_;
 };
 
 // The views of supervision edges, once for all; where choices depend on messages and `masked`, each

@@ -23,22 +23,15 @@
 #include "edgewise/nn/noise.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
-#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/pair_index.h"
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/pair_batch.h"
 #include "edgewise/views/pair_loss.h"
 #include "edgewise/views/selector_options.h"
+#include "edgewise/views/view_choice.h"
 
 namespace edgewise {
-
-// How much each view of a pair counts, [views, pairs]; the loss can be differentiated through it,
-// as often as `use` says.
-struct ViewMixture {
-  at::Tensor shares;
-  GradientUse use = GradientUse::kOnce;
-};
 
 // A view of a pair and what it counts for in a sum.
 struct WeighedView {

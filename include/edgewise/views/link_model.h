@@ -11,6 +11,7 @@
 #include "edgewise/nn/predictor.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/decoder.h"
+#include "edgewise/views/encoded_pairs.h"
 #include "edgewise/views/view_selector.h"
 
 namespace edgewise {
@@ -39,13 +40,6 @@ struct NodeSide {
   bool ordered = false;
 };
 
-// Layers for pairs to look at: of all nodes, or of copies of the pairs' ends, between which `pairs`
-// then are.
-struct EncodedPairs {
-  LayerOutputs layers;
-  std::shared_ptr<const PairIndex> pairs;
-};
-
 class LinkModel {
  public:
   // `kind` names the encoder. Throws ConfigError for options that do not go together.
@@ -70,6 +64,9 @@ class LinkModel {
                                          const std::shared_ptr<const MessagePlan>& messages,
                                          const std::shared_ptr<const PairIndex>& pairs,
                                          const Noise& noise) const;
+  // [nodes]: how many neighbours nodes hear, where the selector asks for it; else undefined.
+  [[nodiscard]] at::Tensor degrees(const MessagePlan& messages,
+                                   const at::TensorOptions& options) const;
   // What training minimises, []: the decoder's loss and the penalty.
   [[nodiscard]] at::Tensor loss(const Parameters& parameters,
                                 const std::shared_ptr<const MessagePlan>& messages,

@@ -16,6 +16,7 @@ struct SelectorOptions {
   // The selector's own network.
   std::int64_t layers = 2;
   std::int64_t hidden = 256;
+  std::string degrees = "none";
   double temperature = 0.07;
   double temperature_start = -1;
   // The search.

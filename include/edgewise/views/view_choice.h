@@ -9,19 +9,34 @@
 #include <span>
 #include <vector>
 
+#include "edgewise/ops/gradients.h"
 #include "edgewise/ops/view_pairs.h"
 
 namespace edgewise {
+
+// How much each view of a pair counts, [views, pairs], and what is added to its score, [pairs],
+// where something is; the loss can be differentiated through both, as often as `use` says.
+struct ViewMixture {
+  at::Tensor shares;
+  at::Tensor bonus = {};
+  GradientUse use = GradientUse::kOnce;
+
+  // Scores [pairs] with what is added to them.
+  [[nodiscard]] at::Tensor rewarded(const at::Tensor& scores) const;
+};
 
 // The same number of views for every pair, best first. What is not chosen counts for nothing.
 class ViewChoices {
  public:
   explicit ViewChoices(std::size_t per_pair) : per_pair_(per_pair) {}
-  // Made on a device, where alone they are known: shares [views, pairs].
-  static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares);
+  // Made on a device, where alone they are known: shares [views, pairs], and the bonus [pairs] of
+  // pairs that have one.
+  static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares, at::Tensor bonus = {});
 
   // One pair more. `weights` add up to 1; `confidence` is the share of the first among all views.
   void add(std::span<const LayerPair> views, std::span<const float> weights, float confidence);
+  // What is added to the scores of all pairs so far.
+  void setBonus(std::vector<float> bonus);
   void append(const ViewChoices& more);
   [[nodiscard]] ViewChoices select(std::span<const std::uint32_t> pairs) const;
 
@@ -40,13 +55,20 @@ class ViewChoices {
   [[nodiscard]] float confidence(std::size_t pair) const { return confidence_[pair]; }
   // How much each view of `depth` layers counts, [views, pairs], where `options` say.
   [[nodiscard]] at::Tensor shares(std::size_t depth, const at::TensorOptions& options) const;
+  // What is added to the pairs' scores, [pairs], where `options` say; undefined: nothing.
+  [[nodiscard]] at::Tensor bonus(const at::TensorOptions& options) const;
+  // Scores [pairs] with it.
+  [[nodiscard]] at::Tensor rewarded(const at::Tensor& scores) const;
 
  private:
   std::size_t per_pair_;
   std::vector<LayerPair> views_;
   std::vector<float> weights_;
   std::vector<float> confidence_;
+  // One a pair, or none at all.
+  std::vector<float> bonus_;
   at::Tensor shares_;
+  at::Tensor device_bonus_;
 };
 
 using ViewChoice = std::shared_ptr<const ViewChoices>;
