@@ -1,5 +1,6 @@
 // How the program speaks: results on stdout (a table, or with --json one JSON value and nothing
-// else), everything else on stderr; progress as a bar on a terminal, elsewhere as a line now and then.
+// else), everything else on stderr; progress as a bar on a terminal, elsewhere as a line now and
+// then.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,8 @@ class Console {
   bool json = false;
 
   [[nodiscard]] const TerminalStyle& style() const { return out_; }
+  // Whether progress is a bar, rather than lines that stay.
+  [[nodiscard]] bool showsBar() const { return !quiet && err_.interactive; }
   // On stderr; silent with --quiet.
   [[nodiscard]] ProgressSink& progress();
 

@@ -65,7 +65,7 @@ void settleJobs(const ReproduceArguments& arguments, const Session& session,
                                     : std::max(1, cores / each);
 }
 
-// On a terminal a bar; elsewhere a line a run.
+// On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long.
 class ConsoleWatcher final : public ReproductionWatcher {
  public:
   ConsoleWatcher(Console& console, std::size_t total)
@@ -81,7 +81,7 @@ class ConsoleWatcher final : public ReproductionWatcher {
 
   void finished(const std::string& run, const SeedResult& result, double seconds,
                 const Moment& moment) override {
-    if (&console_.progress() != &silentProgress()) {
+    if (console_.showsBar()) {
       return;
     }
     const auto values = result.test.values();

@@ -15,7 +15,7 @@ namespace edgewise {
 #ifdef EDGEWISE_CUDA
 
 struct StepGraphs::Implementation {
-  // Calls before the first step is recorded: libraries allocate what they need in those.
+  // Calls before a step is recorded: libraries allocate what they need in those.
   static constexpr int kWarmUp = 2;
 
   explicit Implementation(at::Device where) : device(where) {}
@@ -23,8 +23,11 @@ struct StepGraphs::Implementation {
   at::Device device;
   c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, -1);
   decltype(at::cuda::graph_pool_handle()) pool = at::cuda::graph_pool_handle();
-  int calls = 0;
-  std::map<std::uint64_t, std::unique_ptr<at::cuda::CUDAGraph>> steps;
+  struct Step {
+    int calls = 0;
+    std::unique_ptr<at::cuda::CUDAGraph> graph;
+  };
+  std::map<std::uint64_t, Step> steps;
 
   [[nodiscard]] std::unique_ptr<at::cuda::CUDAGraph> recorded(const std::function<void()>& body) {
     // What the calls before held is not held twice.
@@ -71,14 +74,14 @@ void StepGraphs::run(std::uint64_t key, const std::function<void()>& first,
   {
     const c10::cuda::CUDAStreamGuard guard(own.stream);
     first();
-    if (++own.calls <= Implementation::kWarmUp) {
+    Implementation::Step& step = own.steps[key];
+    if (++step.calls <= Implementation::kWarmUp) {
       body();
     } else {
-      std::unique_ptr<at::cuda::CUDAGraph>& step = own.steps[key];
-      if (!step) {
-        step = own.recorded(body);
+      if (!step.graph) {
+        step.graph = own.recorded(body);
       }
-      step->replay();
+      step.graph->replay();
     }
   }
   at::cuda::CUDAEvent after;
@@ -91,7 +94,6 @@ void StepGraphs::clear() {
     Implementation& own = *implementation_;
     own.stream.synchronize();
     own.steps.clear();
-    own.calls = 0;
     own.pool = at::cuda::graph_pool_handle();
   }
 }

@@ -34,7 +34,7 @@ std::vector<ViewShare> selectorShares(const LinkModel& model, const ModelWeights
                                       double temperature) {
   const ViewSelector& selector = *model.selector();
   const std::vector<Edge> pairs = {pair};
-  const EncodedPairs encoded = model.encodePairs(
+  const EncodedPairs encoded = model.encodeJudged(
       weights.search, messages, PairIndex::make(pairs, model.nodeCount()), Noise());
   return softShares(selector.views(), model.encoder().firstHops(),
                     selector.judge(weights.selector, encoded).scores, temperature);

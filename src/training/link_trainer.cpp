@@ -98,8 +98,7 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
     chooser_ = setup_.chooser->on(messages_);
     positive_views_ =
         chooseSupervised(*setup_.chooser, messages_, batches_.supervision(), model_.nodeCount(),
-                         {.masked = setup_.options.mask_targets,
-                          .block = static_cast<std::size_t>(setup_.options.batch_size)});
+                         {.masked = setup_.options.mask_targets, .block = batches_.batchSize()});
   }
   if (onDevice(setup_.device)) {
     device_ = std::make_unique<detail::DeviceLearning>(batches_, setup_.device);
@@ -117,10 +116,19 @@ ViewChoices chooseSupervised(const ViewChooser& chooser,
                              MaskedBlocks blocks) {
   const bool masked = blocks.masked && chooser.looksAtMessages();
   const std::size_t block = masked ? blocks.block : std::size_t{16'384};
+  const std::size_t count = (edges.size() + block - 1) / block;
   const auto bound = masked ? nullptr : chooser.on(messages);
   std::optional<ViewChoices> views;
-  for (std::size_t begin = 0; begin < edges.size(); begin += block) {
-    const auto some = edges.subspan(begin, std::min(block, edges.size() - begin));
+  std::vector<std::uint32_t> place(edges.size());
+  std::uint32_t chosen = 0;
+  for (std::size_t first = 0; first < count; ++first) {
+    // Edges lie in the order of their sources: neighbours in the list would take all that a node
+    // hears away at once, so every count-th is taken.
+    std::vector<Edge> some;
+    for (std::size_t row = first; row < edges.size(); row += count) {
+      some.push_back(edges[row]);
+      place[row] = chosen++;
+    }
     const auto index = PairIndex::make(some, node_count);
     const ViewChoice choice =
         masked ? chooser.on(messages->without(some))->choose(index) : bound->choose(index);
@@ -130,7 +138,7 @@ ViewChoices chooseSupervised(const ViewChooser& chooser,
       views->append(*choice);
     }
   }
-  return views ? *std::move(views) : ViewChoices(1);
+  return views ? views->select(place) : ViewChoices(1);
 }
 
 void LinkTrainer::sendPositiveViews() {

@@ -100,7 +100,7 @@ void checkSelector(const RunOptions& options) {
     throw ConfigError("selector.apply=joint: seal is not the model that searches for its views",
                       "set selector.apply=scratch");
   }
-  if (selector.degrees == "views+score") {
+  if (selector.searches() && selector.degrees == "views+score") {
     throw ConfigError("selector.degrees=views+score: seal's scores are its own",
                       "set selector.degrees=views");
   }

@@ -8,9 +8,9 @@
 namespace edgewise::detail {
 namespace {
 
-// One predictor on each pair's representation under the views that were chosen for it; nothing is
-// computed for the others. Where the score of an undirected pair would depend on which end is
-// called the source, both ways are averaged.
+// One predictor on each pair's representation under the views that were chosen for it; where that
+// is one view, nothing is computed for the others. Where the score of an undirected pair would
+// depend on which end is called the source, both ways are averaged.
 class ChosenViewDecoder final : public Decoder {
  public:
   ChosenViewDecoder(const DecoderContext& context, ParameterLayout& layout)

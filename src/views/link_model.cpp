@@ -95,7 +95,8 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
         SelectorContext{.depth = encoder_->depth(),
                         .width = encoder_->width(),
                         .concatenate = options.predictor.concatenates(),
-                        .symmetric = !nodes.ordered},
+                        .symmetric = !nodes.ordered,
+                        .within_source = loss_.comparesPairs()},
         selector_layout_);
   }
 }
@@ -121,13 +122,21 @@ EncodedPairs LinkModel::encodePairs(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const std::shared_ptr<const PairIndex>& pairs,
                                     const Noise& noise) const {
-  const at::Tensor heard = ofBothEnds(degrees(*messages, parameters.flat().options()), pairs);
   if (!nearPairsPay(*pairs, encoder_->width(), parameters.flat().device())) {
-    return {encode(parameters, messages, noise), pairs, heard};
+    return {encode(parameters, messages, noise), pairs};
   }
   return {
       scaled(encoder_->encodeEnds(parameters, messages, noise, decoder_->depth(), pairs), noise),
-      pairs->apart(), heard};
+      pairs->apart()};
+}
+
+EncodedPairs LinkModel::encodeJudged(const Parameters& parameters,
+                                     const std::shared_ptr<const MessagePlan>& messages,
+                                     const std::shared_ptr<const PairIndex>& pairs,
+                                     const Noise& noise) const {
+  EncodedPairs encoded = encodePairs(parameters, messages, pairs, noise);
+  encoded.degrees = ofBothEnds(degrees(*messages, parameters.flat().options()), pairs);
+  return encoded;
 }
 
 at::Tensor LinkModel::withPenalty(const at::Tensor& loss, const Parameters& parameters,
@@ -176,7 +185,7 @@ at::Tensor LinkModel::searchLoss(const Parameters& parameters, const Parameters&
 at::Tensor LinkModel::chosenLoss(const Parameters& parameters, const Parameters& selector,
                                  const std::shared_ptr<const MessagePlan>& messages,
                                  PairBatch batch, const Noise& noise) const {
-  const EncodedPairs encoded = encodePairs(parameters, messages, batch.pairs, noise);
+  const EncodedPairs encoded = encodeJudged(parameters, messages, batch.pairs, noise);
   batch.choice = selector_->choose(selector, encoded);
   return decodedLoss(parameters, encoded, batch, noise);
 }

@@ -1,7 +1,6 @@
 #include "views/pair_representation.h"
 
 #include <ATen/Functions.h>
-#include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/device.h"
 #include "edgewise/ops/view_mixture.h"

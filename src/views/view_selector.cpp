@@ -81,16 +81,18 @@ class BestViews {
   std::vector<float> weights_;
 };
 
-// What is made of the ends' degrees [pairs, 2]: 1, both, their squares and their product, all about
-// 1 in size where ends have between 1 and 400 neighbours. [terms, pairs].
+// What is made of the ends' degrees [pairs, 2]: 1, the source's and its square, the target's and
+// its square, and both's product; -1 to 1 where ends have up to 50 neighbours. [terms, pairs].
 constexpr std::int64_t kDegreeTerms = 6;
+// So many say nothing of the target.
+constexpr std::int64_t kSourceTerms = 3;
 
 at::Tensor degreeTerms(const at::Tensor& degrees) {
   const at::Tensor ends = (degrees / 2 - 1).t();
   const at::Tensor source = ends[0];
   const at::Tensor target = ends[1];
   return at::stack(
-      {at::ones_like(source), source, target, source * source, target * target, source * target},
+      {at::ones_like(source), source, source * source, target, target * target, source * target},
       0);
 }
 
@@ -110,7 +112,7 @@ at::Tensor exchanged(const at::Tensor& weight, std::size_t depth) {
                                   .reshape({kDegreeTerms, views});
   const at::Tensor all = at::cat({mirrored, weight.narrow(1, views, weight.size(1) - views)}, 1);
   const auto term = [&](std::int64_t number) { return all.narrow(0, number, 1); };
-  return at::cat({term(0), term(2), term(1), term(4), term(3), term(5)}, 0);
+  return at::cat({term(0), term(3), term(4), term(1), term(2), term(5)}, 0);
 }
 
 }  // namespace
@@ -125,6 +127,7 @@ ViewSelector::ViewSelector(const SelectorOptions& options, const SelectorContext
       temperature_(options.temperature),
       views_(allViews(context.depth)),
       rewards_(options.degrees == "views+score"),
+      within_source_(context.within_source && !context.symmetric),
       degrees_(options.degrees == "none"
                    ? std::nullopt
                    : std::optional(addDegreeWeights(views_.size() + (rewards_ ? 1 : 0), layout))),
@@ -156,13 +159,23 @@ at::Tensor ViewSelector::scoresOf(const Parameters& selector, const EncodedPairs
   return (forth + at::cat(mirrored, 0)) / 2;
 }
 
-at::Tensor ViewSelector::byDegrees(const Parameters& selector, const at::Tensor& degrees) const {
+ViewVerdict ViewSelector::byDegrees(const Parameters& selector, const at::Tensor& degrees) const {
   at::Tensor weight = selector[*degrees_];
   if (symmetric_) {
     // View (i, j) judges ends as (j, i) judges them exchanged.
     weight = (weight + exchanged(weight, depth_)) / 2;
   }
-  return product(weight, degreeTerms(degrees), Transpose::kFirst);
+  const at::Tensor terms = degreeTerms(degrees);
+  const auto views = static_cast<std::int64_t>(views_.size());
+  ViewVerdict said{product(weight.narrow(1, 0, views), terms, Transpose::kFirst)};
+  if (rewards_) {
+    const std::int64_t first = within_source_ ? kSourceTerms : 0;
+    const std::int64_t count = kDegreeTerms - first;
+    said.bonus = product(weight.narrow(0, first, count).narrow(1, views, 1),
+                         terms.narrow(0, first, count), Transpose::kFirst)
+                     .reshape({-1});
+  }
+  return said;
 }
 
 ViewVerdict ViewSelector::judge(const Parameters& selector, const EncodedPairs& pairs,
@@ -172,9 +185,8 @@ ViewVerdict ViewSelector::judge(const Parameters& selector, const EncodedPairs& 
     return {scores};
   }
   invariant(pairs.degrees.defined(), "a selector that looks at degrees was given none");
-  const at::Tensor said = byDegrees(selector, pairs.degrees);
-  const auto views = static_cast<std::int64_t>(views_.size());
-  return {scores + said.narrow(0, 0, views), rewards_ ? said[views] : at::Tensor()};
+  const ViewVerdict said = byDegrees(selector, pairs.degrees);
+  return {scores + said.scores, said.bonus};
 }
 
 ViewMixture ViewSelector::mix(const Parameters& selector, const EncodedPairs& pairs,

@@ -32,11 +32,23 @@ TEST(LogDegrees, CountWhomANodeHearsUnderEveryNorm) {
   }
 }
 
+TEST(LogDegrees, AddUpTheWeightsOfMessages) {
+  const std::vector<Edge> edges = {makeEdge(0, 1), makeEdge(1, 2)};
+  const std::vector<float> weights = {2, 0.5F};
+  const auto plan = MessagePlan::make(
+      CsrGraph::fromEdges(3, edges, Direction::kUndirected, weights), Norm::kSymmetricOpen);
+  const at::Tensor logs = logDegrees(*plan, at::kDouble);
+  EXPECT_NEAR(logs[0].item<double>(), std::log1p(2), 1e-12);
+  EXPECT_NEAR(logs[1].item<double>(), std::log1p(2.5), 1e-12);
+  EXPECT_NEAR(logs[2].item<double>(), std::log1p(0.5), 1e-12);
+}
+
 TEST(LogDegrees, ComeInThePrecisionThatIsAskedFor) {
   const auto plan = MessagePlan::make(CsrGraph::fromEdges(5, someEdges()), Norm::kMean);
   EXPECT_EQ(logDegrees(*plan, at::kFloat).scalar_type(), at::kFloat);
   EXPECT_ANY_THROW((void)logDegrees(
       *MessagePlan::make(CsrGraph::fromEdges(5, someEdges()), Norm::kSum), at::kFloat));
+  EXPECT_ANY_THROW((void)logDegrees(*plan->transposed(), at::kFloat));
 }
 
 }  // namespace

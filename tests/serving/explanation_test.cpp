@@ -129,6 +129,20 @@ TEST(ExplainPair, WeighsTheViewsThatWereUsed) {
   }
 }
 
+TEST(ExplainPair, TellsWhatDegreesAddToTheScore) {
+  RunOptions options = quickOptions("gae", "ps2");
+  options.network.selector.degrees = "views+score";
+  options.network.selector.learning_rate = 0.1;
+  const FinishedRun run(options);
+  const Explanation told = run.explain(run.served().split.test.positive.edges.front());
+  ASSERT_TRUE(told.by_degrees.has_value());
+  EXPECT_NE(*told.by_degrees, 0);
+  EXPECT_EQ(told.toJson()["by_degrees"], *told.by_degrees);
+  const FinishedRun plain(quickOptions("gae", "ps2"));
+  const Edge pair = plain.served().split.test.positive.edges.front();
+  EXPECT_TRUE(plain.explain(pair).toJson()["by_degrees"].is_null());
+}
+
 TEST(ExplainPair, MirrorsTheTurnedPair) {
   for (const std::string& selector : kSelectors) {
     const FinishedRun run(quickOptions("gae", selector));

@@ -429,5 +429,56 @@ TEST(RunModel, RefusesAMetricToSelectByThatIsNotReported) {
       [&] { std::ignore = runModel(dataset, split, options, folder.path()); }, "not among");
 }
 
+// Tells as a bonus how many neighbours the source has by the messages it was asked over, and by the
+// view whether the target is odd.
+class CountingChooser final : public ViewChooser {
+ public:
+  [[nodiscard]] std::unique_ptr<BoundChooser> on(
+      const std::shared_ptr<const MessagePlan>& messages) const override {
+    return std::make_unique<Bound>(messages);
+  }
+  [[nodiscard]] bool looksAtMessages() const override { return true; }
+
+ private:
+  class Bound final : public BoundChooser {
+   public:
+    explicit Bound(std::shared_ptr<const MessagePlan> messages) : messages_(std::move(messages)) {}
+    [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
+      std::vector<LayerPair> views;
+      std::vector<float> heard;
+      for (const Edge& pair : pairs->pairs()) {
+        views.push_back({0, index(pair.dst) % 2});
+        heard.push_back(static_cast<float>(messages_->rows().degree(pair.src) -
+                                           messages_->masked(index(pair.src)).size()));
+      }
+      auto choices = std::make_shared<ViewChoices>(*singleViews(views));
+      choices->setBonus(std::move(heard));
+      return choices;
+    }
+
+   private:
+    std::shared_ptr<const MessagePlan> messages_;
+  };
+};
+
+// Ten shops of ten customers: whoever chooses for ten edges at once hides one of each shop's.
+TEST(ChooseSupervised, LeavesSourcesMostOfTheirNeighbours) {
+  std::vector<Edge> edges;
+  for (std::uint32_t shop = 0; shop < 10; ++shop) {
+    for (std::uint32_t customer = 0; customer < 10; ++customer) {
+      edges.push_back(makeEdge(shop, 10 + 10 * shop + customer));
+    }
+  }
+  const auto messages = MessagePlan::make(CsrGraph::fromEdges(110, edges), Norm::kMean);
+  const ViewChoices views =
+      chooseSupervised(CountingChooser(), messages, edges, 110, {.masked = true, .block = 10});
+  ASSERT_EQ(views.pairCount(), edges.size());
+  const at::Tensor heard = views.bonus(at::kFloat);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    EXPECT_EQ(views.best(i).target, index(edges[i].dst) % 2) << "out of order: " << i;
+    EXPECT_EQ(heard[static_cast<std::int64_t>(i)].item<float>(), 9) << i;
+  }
+}
+
 }  // namespace
 }  // namespace edgewise

@@ -122,11 +122,14 @@ TEST(RecommenderRun, JudgesByDegreesInEveryPhase) {
 TEST(RecommenderRun, ComesOutTheSameOnAnyNumberOfThreads) {
   // Enough users and items that loops are shared.
   const Dataset dataset = makeShop({.users = 1500, .items = 900, .bought = 14});
-  for (const std::string model : {"lightgcn", "ngcf"}) {
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"lightgcn", "none"}, {"ngcf", "none"}, {"lightgcn", "ps2"}};
+  for (const auto& [model, selector] : kinds) {
     const RunOptions options =
-        shopRun(model, "none",
+        shopRun(model, selector,
                 {"training.epochs=1", "training.negatives=3", "training.loss=softmax",
-                 "training.batch_size=2048", "model.hidden=32"});
+                 "training.batch_size=2048", "model.hidden=32", "selector.apply=joint",
+                 "selector.degrees=views+score", "selector.order=first", "selector.top=4"});
     std::vector<nlohmann::json> results;
     for (const int threads : {1, 2, 3}) {
       setBackendThreads(threads);
@@ -135,8 +138,8 @@ TEST(RecommenderRun, ComesOutTheSameOnAnyNumberOfThreads) {
       results.push_back({run.valid.toJson(), run.test.toJson()});
     }
     setBackendThreads(0);
-    EXPECT_EQ(results[0], results[1]) << model;
-    EXPECT_EQ(results[0], results[2]) << model;
+    EXPECT_EQ(results[0], results[1]) << model << " " << selector;
+    EXPECT_EQ(results[0], results[2]) << model << " " << selector;
   }
 }
 

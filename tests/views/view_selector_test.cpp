@@ -324,7 +324,7 @@ TEST(ViewSelector, ThatHasNotLearnedFromDegreesJudgesWithoutThem) {
 }
 
 // What is learned of degrees, worked out by hand: with a = d / 2 - 1 of the source, b of the target
-// the terms are 1, a, b, a², b², ab.
+// the terms are 1, a, a², b, b², ab.
 TEST(ViewSelector, AddsWhatDegreesSayToViewsAndScore) {
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const std::vector<Edge> pairs = {makeEdge(0, 4)};
@@ -345,11 +345,56 @@ TEST(ViewSelector, AddsWhatDegreesSayToViewsAndScore) {
       selector.judge(theta, {layers, PairIndex::make(pairs, 5), someDegrees(pairs)});
   const double a = 0.7 / 2 - 1;
   const double b = 5.9 / 2 - 1;
-  const at::Tensor terms = at::tensor({1.0, a, b, a * a, b * b, a * b}, at::kDouble);
+  const at::Tensor terms = at::tensor({1.0, a, a * a, b, b * b, a * b}, at::kDouble);
   const at::Tensor want = at::matmul(terms, weight.detach());
   EXPECT_LT((verdict.scores.reshape({-1}) - want.narrow(0, 0, 4)).abs().max().item<double>(),
             1e-12);
   EXPECT_NEAR(verdict.bonus.item<double>(), want[4].item<double>(), 1e-12);
+  // Where items of a user are compared nothing is said of the user alone.
+  ParameterLayout same_layout;
+  const ViewSelector within(
+      options, {.depth = 2, .width = 4, .symmetric = false, .within_source = true}, same_layout);
+  const at::Tensor of_target = at::matmul(terms.narrow(0, 3, 3), weight.detach().narrow(0, 3, 3));
+  const ViewVerdict compared =
+      within.judge(theta, {layers, PairIndex::make(pairs, 5), someDegrees(pairs)});
+  EXPECT_NEAR(compared.bonus.item<double>(), of_target[4].item<double>(), 1e-12);
+  EXPECT_TRUE(at::equal(compared.scores, verdict.scores));
+}
+
+// What a selector learns of degrees has the slope it should.
+TEST(ViewSelector, LearnsFromDegreesByTheirSlopes) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const Pairs pairs;
+  const EncodedPairs encoded{layers, PairIndex::make(pairs.forth, 5), someDegrees(pairs.forth)};
+  SelectorOptions options;
+  options.hidden = 8;
+  options.degrees = "views+score";
+  for (const bool symmetric : {true, false}) {
+    ParameterLayout layout;
+    const ViewSelector selector(options, {.depth = 2, .width = 4, .symmetric = symmetric}, layout);
+    const Parameters theta = Parameters::initial(layout, 4, at::kDouble);
+    const at::Tensor along = randomMatrix(11, 1, theta.flat().numel()).reshape({-1});
+    const at::Tensor cotangent = randomMatrix(9, 4, 6);
+    const auto value = [&](double step, GradientUse use) {
+      Parameters there = theta.clone();
+      {
+        const WithoutGradients guard;
+        there.flat().add_(along, step);
+      }
+      const ViewMixture mixture = selector.mix(there, encoded, {.temperature = 0.7, .use = use});
+      at::Tensor sum = (mixture.shares * cotangent).sum() + (mixture.bonus * mixture.bonus).sum();
+      return std::pair(std::move(sum), std::move(there));
+    };
+    for (const GradientUse use : {GradientUse::kOnce, GradientUse::kAgain}) {
+      const auto [here, parameters] = value(0.3, use);
+      const at::Tensor slope = flattened(gradients(here, parameters.tensors()));
+      constexpr double kStep = 1e-6;
+      const double difference =
+          (value(0.3 + kStep, use).first - value(0.3 - kStep, use).first).item<double>() /
+          (2 * kStep);
+      EXPECT_NEAR((slope * along).sum().item<double>(), difference, 1e-6) << symmetric;
+    }
+  }
 }
 
 TEST(ViewSelector, SeesDegreesTheSameBothWays) {

@@ -9,7 +9,7 @@ namespace edgewise {
 
 // [nodes]: log(1 + neighbours), or of their weights' sum where messages are weighted; a plan
 // without some edges counts without them. `options` say where and in which precision. The plan's
-// norm must know degrees: any but kSum.
+// norm must know degrees: any but kSum, nor the transposed plan of kMean.
 [[nodiscard]] at::Tensor logDegrees(const MessagePlan& plan, const at::TensorOptions& options);
 
 }  // namespace edgewise

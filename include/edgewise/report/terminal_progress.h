@@ -1,6 +1,6 @@
-// How long work is shown to people. On a terminal a bar: label, bar, share done, time left; redrawn
-// at most ten times a second, gone when done. Elsewhere (a log file, a batch system) a line of the
-// same every half minute, which stays.
+// How work that takes long is shown to people. On a terminal a bar: label, bar, share done, time
+// left; redrawn at most ten times a second, gone when done. Elsewhere (a log file, a batch system)
+// a line of the same every half minute, which stays.
 #pragma once
 
 #include <chrono>
@@ -61,8 +61,8 @@ struct ProgressState {
   std::string_view remark = {};
 };
 
-// One line of progress: "scoring [####----]  50%  1,000/2,000  3.0 s left  loss 0.31", cut to what a
-// terminal can show.
+// One line of progress: "scoring [####----]  50%  1,000/2,000  3.0 s left  loss 0.31", cut to what
+// a terminal can show.
 [[nodiscard]] std::string progressBar(const ProgressState& state, std::size_t width);
 // The same for a log: "scoring  50%  1,000/2,000  3.0 s left  loss 0.31".
 [[nodiscard]] std::string progressLine(const ProgressState& state);

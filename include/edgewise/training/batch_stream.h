@@ -45,6 +45,8 @@ class BatchStream {
               std::uint64_t seed);
 
   [[nodiscard]] std::size_t batchesPerEpoch() const;
+  // Positives of a batch, but for the last.
+  [[nodiscard]] std::size_t batchSize() const { return options_.batch_size; }
   [[nodiscard]] std::span<const Edge> supervision() const { return supervision_; }
   [[nodiscard]] std::size_t supervisionCount() const { return supervision_.size(); }
   [[nodiscard]] std::size_t negativesPerPositive() const { return options_.negatives_per_positive; }

@@ -1,5 +1,5 @@
 // Progress of long work. Libraries report to a `ProgressSink` they are given and never print; the
-// program hands them a terminal bar, a test hands them a recorder, everyone else the silent one.
+// program hands them a bar or a log, a test hands them a recorder, everyone else the silent one.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class ProgressSink {
   // `done` of the total so far. May be called from any thread.
   virtual void update(std::uint64_t done) = 0;
   virtual void end() = 0;
-  // How the work stands, in a few words ("loss 0.312, valid auc 0.941"), shown beside the bar.
+  // How the work stands, in a few words ("loss 0.312, valid auc 0.941"), shown with it.
   virtual void remark(std::string_view) {}
 };
 

@@ -1,6 +1,9 @@
 // A whole model: encoder and decoder over one layout of parameters.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,9 +12,12 @@
 #include "edgewise/nn/node_input.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
+#include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 #include "edgewise/util/options.h"
 #include "edgewise/views/decoder.h"
 #include "edgewise/views/encoded_pairs.h"
+#include "edgewise/views/pair_batch.h"
 #include "edgewise/views/view_selector.h"
 
 namespace edgewise {
@@ -64,7 +70,12 @@ class LinkModel {
                                          const std::shared_ptr<const MessagePlan>& messages,
                                          const std::shared_ptr<const PairIndex>& pairs,
                                          const Noise& noise) const;
-  // [nodes]: how many neighbours nodes hear, where the selector asks for it; else undefined.
+  // The same with all that the selector judges pairs by.
+  [[nodiscard]] EncodedPairs encodeJudged(const Parameters& parameters,
+                                          const std::shared_ptr<const MessagePlan>& messages,
+                                          const std::shared_ptr<const PairIndex>& pairs,
+                                          const Noise& noise) const;
+  // [nodes]: log(1 + neighbours that a node hears), where the selector looks at it; else undefined.
   [[nodiscard]] at::Tensor degrees(const MessagePlan& messages,
                                    const at::TensorOptions& options) const;
   // What training minimises, []: the decoder's loss and the penalty.
@@ -78,7 +89,7 @@ class LinkModel {
   [[nodiscard]] at::Tensor withPenalty(const at::Tensor& loss, const Parameters& parameters,
                                        const PairBatch& batch) const;
 
-  // The loss of the search out of what `encodePairs` gave, without penalty: every pair by the
+  // The loss of the search out of what `encodeJudged` gave, without penalty: every pair by the
   // mixture of its views that the selector makes.
   [[nodiscard]] at::Tensor searchLoss(const Parameters& parameters, const Parameters& selector,
                                       const EncodedPairs& encoded, const PairBatch& batch,

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +16,7 @@
 #include "edgewise/nn/parameters.h"
 #include "edgewise/nn/predictor.h"
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/pair_index.h"
 #include "edgewise/ops/view_pairs.h"
 #include "edgewise/views/encoded_pairs.h"
 #include "edgewise/views/selector_options.h"
@@ -29,6 +32,9 @@ struct SelectorContext {
   bool concatenate = false;
   // Undirected pairs are judged the same both ways.
   bool symmetric = true;
+  // Pairs are learned from by comparing them with others of the same source: what is said of that
+  // alone is never learned, and so not said.
+  bool within_source = false;
 };
 
 // How views are weighed. They are scored by kernels that hold no view of all pairs; where the
@@ -76,8 +82,8 @@ class ViewSelector {
   // By representations alone.
   [[nodiscard]] at::Tensor scoresOf(const Parameters& selector, const EncodedPairs& pairs,
                                     GradientUse use) const;
-  // By degrees alone, [views or one more, pairs].
-  [[nodiscard]] at::Tensor byDegrees(const Parameters& selector, const at::Tensor& degrees) const;
+  // By degrees alone.
+  [[nodiscard]] ViewVerdict byDegrees(const Parameters& selector, const at::Tensor& degrees) const;
 
   std::size_t depth_;
   bool concatenate_;
@@ -88,6 +94,7 @@ class ViewSelector {
   std::vector<LayerPair> views_;
   // Whether a pair's score is added to.
   bool rewards_;
+  bool within_source_;
   // [what is made of degrees, views or one more].
   std::optional<ParameterId> degrees_;
   Mlp mlp_;
