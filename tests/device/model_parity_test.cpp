@@ -264,7 +264,7 @@ Tensors slopes(const Problem& problem, at::Device device) {
   const MixtureOptions mixture{.temperature = 0.3};
   const auto search = [&] {
     const Noise noise(1, 2);
-    const EncodedPairs encoded = model.encodePairs(weights, messages, pairs.pairs, noise);
+    const EncodedPairs encoded = model.encodeJudged(weights, messages, pairs.pairs, noise);
     return model.withPenalty(model.searchLoss(weights, selector, encoded, pairs, noise, mixture),
                              weights, pairs);
   };
