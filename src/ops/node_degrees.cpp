@@ -3,11 +3,9 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
-#include <algorithm>
-#include <span>
-
 #include "edgewise/ops/device.h"
 #include "edgewise/util/error.h"
+#include "ops/device_copy.h"
 #include "ops/device_plan.h"
 
 namespace edgewise {
@@ -18,10 +16,7 @@ at::Tensor rowScaleOf(const MessagePlan& plan, at::Device device) {
     return plan.onDevice().rowScale(device);
   }
   invariant(plan.onHost(), "only a device knows what this plan masks");
-  const std::span<const double> scale = plan.rowScale();
-  at::Tensor result = at::empty({static_cast<std::int64_t>(scale.size())}, at::kDouble);
-  std::ranges::copy(scale, result.data_ptr<double>());
-  return result;
+  return detail::copyTo(device, plan.rowScale(), at::kDouble);
 }
 
 }  // namespace

@@ -121,11 +121,13 @@ ViewChoices chooseSupervised(const ViewChooser& chooser,
   std::optional<ViewChoices> views;
   std::vector<std::uint32_t> place(edges.size());
   std::uint32_t chosen = 0;
-  for (std::size_t first = 0; first < count; ++first) {
-    // Edges lie in the order of their sources: neighbours in the list would take all that a node
-    // hears away at once, so every count-th is taken.
+  // Edges lie in the order of their sources: those next to each other, masked, would take all that
+  // a node hears away at once, so every count-th is taken then.
+  const std::size_t stride = masked ? count : 1;
+  for (std::size_t number = 0; number < count; ++number) {
     std::vector<Edge> some;
-    for (std::size_t row = first; row < edges.size(); row += count) {
+    for (std::size_t row = masked ? number : number * block;
+         row < edges.size() && some.size() < block; row += stride) {
       some.push_back(edges[row]);
       place[row] = chosen++;
     }
@@ -138,7 +140,10 @@ ViewChoices chooseSupervised(const ViewChooser& chooser,
       views->append(*choice);
     }
   }
-  return views ? views->select(place) : ViewChoices(1);
+  if (!views) {
+    return ViewChoices(1);
+  }
+  return masked ? views->select(place) : *std::move(views);
 }
 
 void LinkTrainer::sendPositiveViews() {

@@ -200,7 +200,10 @@ SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
 BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pass,
                                       const Levels& levels) const {
   const auto encoded = [this, pass](const Level& level, const Parameters& weights) {
-    return model_.encodeJudged(weights, level.messages, level.pairs.pairs, pass.noise);
+    // Nobody judges while all views count the same.
+    return pass.mixture.alike
+               ? model_.encodePairs(weights, level.messages, level.pairs.pairs, pass.noise)
+               : model_.encodeJudged(weights, level.messages, level.pairs.pairs, pass.noise);
   };
   const auto loss = [this, pass](const Level& level, const Parameters& weights,
                                  const EncodedPairs& known, const Parameters& selector,

@@ -3,7 +3,6 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "edgewise/util/error.h"
@@ -96,9 +95,7 @@ at::Tensor ViewChoices::bonus(const at::TensorOptions& options) const {
   if (bonus_.empty()) {
     return {};
   }
-  at::Tensor result = at::empty({static_cast<std::int64_t>(bonus_.size())}, at::kFloat);
-  std::ranges::copy(bonus_, result.data_ptr<float>());
-  return result.to(there);
+  return at::tensor(bonus_).to(there);
 }
 
 at::Tensor ViewChoices::rewarded(const at::Tensor& scores) const {

@@ -102,14 +102,16 @@ ParameterId addDegreeWeights(std::size_t outputs, ParameterLayout& layout) {
                     Initial::constant(0));
 }
 
+// What is known of views [views, any], that of (i, j) in the place of (j, i).
+at::Tensor mirroredViews(const at::Tensor& known, std::size_t depth) {
+  const auto layers = static_cast<std::int64_t>(depth);
+  return known.reshape({layers, layers, -1}).transpose(0, 1).reshape({layers * layers, -1});
+}
+
 // Weights [terms, views (and a bonus)] of the same terms with source and target exchanged.
 at::Tensor exchanged(const at::Tensor& weight, std::size_t depth) {
-  const auto layers = static_cast<std::int64_t>(depth);
-  const std::int64_t views = layers * layers;
-  const at::Tensor mirrored = weight.narrow(1, 0, views)
-                                  .reshape({kDegreeTerms, layers, layers})
-                                  .transpose(1, 2)
-                                  .reshape({kDegreeTerms, views});
+  const auto views = static_cast<std::int64_t>(depth * depth);
+  const at::Tensor mirrored = mirroredViews(weight.narrow(1, 0, views).t(), depth).t();
   const at::Tensor all = at::cat({mirrored, weight.narrow(1, views, weight.size(1) - views)}, 1);
   const auto term = [&](std::int64_t number) { return all.narrow(0, number, 1); };
   return at::cat({term(0), term(3), term(4), term(1), term(2), term(5)}, 0);
@@ -151,12 +153,7 @@ at::Tensor ViewSelector::scoresOf(const Parameters& selector, const EncodedPairs
     return forth;
   }
   const at::Tensor back = scoresOneWay(selector, pairs.layers, detail::turned(*pairs.pairs), use);
-  std::vector<at::Tensor> mirrored;
-  for (const LayerPair& view : views_) {
-    mirrored.push_back(
-        back.narrow(0, static_cast<std::int64_t>(view.target * depth_ + view.source), 1));
-  }
-  return (forth + at::cat(mirrored, 0)) / 2;
+  return (forth + mirroredViews(back, depth_)) / 2;
 }
 
 ViewVerdict ViewSelector::byDegrees(const Parameters& selector, const at::Tensor& degrees) const {
