@@ -9,6 +9,7 @@
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/ops/gradients.h"
+#include "edgewise/ops/leading_vectors.h"
 #include "edgewise/ops/product.h"
 #include "edgewise/util/error.h"
 
@@ -61,8 +62,13 @@ at::Tensor halves(const at::Tensor& features) {
 
 Initial startOf(const std::string& start, std::int64_t rows, std::int64_t width) {
   constexpr double kDeviation = 0.1;
+  // Enough to tell apart what the graph does not.
+  constexpr double kNoise = 0.01;
   if (start == "orthogonal") {
     return Initial::orthogonal();
+  }
+  if (start == "spectral") {
+    return Initial::normal(kNoise);
   }
   return start == "normal" ? Initial::normal(kDeviation) : Initial::glorot(rows, width);
 }
@@ -149,6 +155,24 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
                            : sparseMatmul(sparse_, at::eye(feature_width_, like.options()));
   heard_.push_back({messages, aggregate(messages, x)});
   return heard_.back().sum;
+}
+
+void NodeInput::begin(const Parameters& parameters, const MessagePlan& messages,
+                      std::uint64_t seed) const {
+  if (!embedding_ || options_.start != "spectral") {
+    return;
+  }
+  const WithoutGradients guard;
+  const at::Tensor& embedding = parameters[*embedding_];
+  const LeadingVectors leading =
+      leadingVectors(MessagePlan::make(messages.rows(), Norm::kSymmetricOpen), options_.embedding,
+                     seed, embedding.device());
+  // Entries of about this size where the eigenvalue is 1. Products of two nodes' rows are then what
+  // one propagation would make of them, on the scale of a logit.
+  constexpr double kSize = 0.3;
+  const at::Tensor sizes =
+      leading.values.clamp_min(0).sqrt() * (kSize * std::sqrt(static_cast<double>(nodes_)));
+  embedding.narrow(1, 0, sizes.size(0)).add_((leading.vectors * sizes).to(embedding.dtype()));
 }
 
 PreparedInput NodeInput::prepare(const Parameters& parameters, const Noise& noise) const {

@@ -1,7 +1,5 @@
 #include "ops/cpu_gemm.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -10,6 +8,7 @@
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
 #include "ops/loaded_function.h"
+#include "ops/one_thread.h"
 
 namespace edgewise::detail {
 namespace {
@@ -35,21 +34,6 @@ Gemm<Real>& gemm() {
   }
   return *found;
 }
-
-// An OpenBLAS on OpenMP takes as many threads as OpenMP would, whatever it was told itself, and
-// cuts its work by them. The setting is the calling thread's own, so other threads do not see it.
-class OneThread {
- public:
-  OneThread() { omp_set_num_threads(1); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-  OneThread(OneThread&&) = delete;
-  OneThread& operator=(OneThread&&) = delete;
-  ~OneThread() { omp_set_num_threads(before_); }
-
- private:
-  int before_ = omp_get_max_threads();
-};
 
 int blasSize(std::size_t size) {
   invariant(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),

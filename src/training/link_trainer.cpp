@@ -184,13 +184,14 @@ ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {
   return choice;
 }
 
-TrainingState freshState(const ParameterLayout& layout, const TrainerSetup& setup) {
-  Parameters parameters = Parameters::initial(layout, setup.seed, at::kFloat, setup.device);
+TrainingState freshState(Parameters parameters, const TrainerSetup& setup) {
   Adam adam(parameters, adamOptions(setup.options));
   return {.parameters = std::move(parameters), .adam = std::move(adam)};
 }
 
-TrainingState LinkTrainer::start() const { return freshState(model_.layout(), setup_); }
+TrainingState LinkTrainer::start() const {
+  return freshState(model_.start(setup_.seed, *messages_, setup_.device), setup_);
+}
 
 MetricSet LinkTrainer::validate(const Parameters& parameters) const {
   const ModelScorer scorer(model_, parameters, valid_messages_, setup_.chooser.get());

@@ -59,6 +59,8 @@ struct ModelSizes {
   double views = 1;
   double chosen_from = 0;
   double selector_weights = 0;
+  // Width of what is learned for each node.
+  double embedding = 0;
   double parameters = 0;
   double batches = 0;
 };
@@ -89,9 +91,10 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   const double input = recommends  ? sizes.width
                        : embedding ? static_cast<double>(network.embedding)
                                    : static_cast<double>(dataset.features.columns());
+  sizes.embedding = embedding ? input : 0;
   sizes.parameters =
       productsPerLayer(options.model) * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
-      (embedding ? sizes.nodes * input : 0) + sizes.views * 2 * sizes.hidden * sizes.hidden;
+      sizes.nodes * sizes.embedding + sizes.views * 2 * sizes.hidden * sizes.hidden;
   sizes.batches = std::ceil(sizes.edges / std::max(1.0, batch));
   return sizes;
 }
@@ -112,6 +115,16 @@ double selectorBytesPerPair(const ModelSizes& sizes, const SelectorOptions& sele
   return kFloat * (selector.order == "exact" ? twice : fused);
 }
 
+// Of what is over when training begins: a spectral start holds four blocks of vectors in double
+// precision, a few wider than the embedding.
+double startBytes(const ModelSizes& sizes, const ModelOptions& network) {
+  constexpr double kBlocks = 4;
+  constexpr double kSpare = 16;
+  return network.embedding_start == "spectral" && sizes.embedding > 0
+             ? kBlocks * 2 * kFloat * sizes.nodes * (sizes.embedding + kSpare)
+             : 0;
+}
+
 double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
   const ModelOptions& network = options.network;
   // A layer keeps its sum, its output and what the next one reads; the way back holds about four
@@ -126,9 +139,10 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOption
   const double copies = (sizes.chosen_from > 0 ? 9 : 6) + (options.training.average > 0 ? 2 : 0);
   constexpr double kBytesPerEdge = 64;
   constexpr double kProgram = 250e6;
-  return kProgram + node_matrices * sizes.nodes * sizes.width * kFloat +
-         pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
-         selectorBytesPerPair(sizes, network.selector) * sizes.pairs +
+  const double step = node_matrices * sizes.nodes * sizes.width * kFloat +
+                      pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
+                      selectorBytesPerPair(sizes, network.selector) * sizes.pairs;
+  return kProgram + std::max(step, startBytes(sizes, network)) +
          copies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
          4 * featureBytes(dataset);
 }

@@ -112,7 +112,7 @@ TrainingState SearchTrainer::start() const {
   const std::uint64_t seed = setup_.trainer.seed;
   const TrainingOptions& options = setup_.trainer.options;
   const at::Device device = setup_.trainer.device;
-  Parameters weights = Parameters::initial(model_.layout(), seed, at::kFloat, device);
+  Parameters weights = model_.start(seed, *messages_, device);
   Adam adam(weights,
             {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay});
   Parameters selector = Parameters::initial(model_.selectorLayout(), seed, at::kFloat, device);

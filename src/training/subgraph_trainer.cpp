@@ -76,7 +76,11 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
 
 SubgraphTrainer::~SubgraphTrainer() = default;
 
-TrainingState SubgraphTrainer::start() const { return freshState(model_.layout(), setup_.trainer); }
+TrainingState SubgraphTrainer::start() const {
+  const TrainerSetup& setup = setup_.trainer;
+  return freshState(Parameters::initial(model_.layout(), setup.seed, at::kFloat, setup.device),
+                    setup);
+}
 
 void SubgraphTrainer::run(TrainingState& state, const SaveState& save, ProgressSink& progress) {
   EpochLoop(*this, batches_, setup_.trainer.options).run(state, "training", save, progress);

@@ -31,9 +31,11 @@ void ModelOptions::bind(OptionSet& set) {
           "there are any, else an embedding (seal: else none, labels alone)");
   set.add("model.embedding", embedding, {1, 4096},
           "width of the learned embedding; lightgcn, ngcf: it is model.hidden");
-  set.add("model.embedding_start", embedding_start, {"glorot", "normal", "orthogonal"},
+  set.add("model.embedding_start", embedding_start, {"glorot", "normal", "orthogonal", "spectral"},
           "how it starts: small random numbers, smaller the more nodes there are; normal ones of "
-          "deviation 0.1; or columns at right angles to each other");
+          "deviation 0.1; columns at right angles to each other; or spectral: the leading "
+          "eigenvectors of the training messages, so that nodes with similar surroundings start "
+          "alike");
   set.add("model.unit_length", unit_length, {"never", "training", "always"},
           "scale nodes' representations to length 1, so that dot products are cosines: while "
           "learning, or when pairs are scored too");
@@ -99,6 +101,13 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
                         .within_source = loss_.comparesPairs()},
         selector_layout_);
   }
+}
+
+Parameters LinkModel::start(std::uint64_t seed, const MessagePlan& messages,
+                            at::Device device) const {
+  Parameters parameters = Parameters::initial(layout_, seed, at::kFloat, device);
+  input_->begin(parameters, messages, seed);
+  return parameters;
 }
 
 LayerOutputs LinkModel::scaled(LayerOutputs layers, const Noise& noise) const {

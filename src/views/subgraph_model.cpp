@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "edgewise/util/error.h"
 #include "views/model_input.h"
 
 namespace edgewise {
@@ -45,6 +46,10 @@ SubgraphModel::SubgraphModel(const SubgraphOptions& options, const ModelOptions&
       model.features == "none" || (model.features == "auto" && nodes.features.empty());
   if (!bare) {
     input = detail::makeModelInput(model, nodes, layout_);
+    if (input.embedding > 0 && model.embedding_start == "spectral") {
+      throw ConfigError("model.embedding_start=spectral: seal has no messages of the whole graph",
+                        "choose normal, glorot or orthogonal");
+    }
     input.text += " and labels";
   }
   input_text_ = std::move(input.text);

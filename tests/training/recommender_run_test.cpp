@@ -12,9 +12,11 @@
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/model_scorer.h"
+#include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/recipe.h"
 #include "support/shops.h"
+#include "support/tensors.h"
 #include "support/test_support.h"
 
 namespace edgewise {
@@ -93,6 +95,50 @@ TEST(RecommenderRun, KnowsAllSelectorsWithUserAndItemDepthsApart) {
       }
     }
   }
+}
+
+// The leading eigenvectors of the messages know the groups before anything is learned.
+TEST(RecommenderRun, MayBeginWhereTheGraphPoints) {
+  for (const std::string model : {"lightgcn", "ngcf"}) {
+    SCOPED_TRACE(model);
+    const auto untrained = [&](const std::string& start) {
+      const TempFolder folder;
+      return runShop(shopRun(model, "none",
+                             {"model.embedding_start=" + start, "training.lr=1e-9",
+                              "training.epochs=1", "model.normalise_layers=false"}),
+                     folder)
+          .test.at("hit@10");
+    };
+    EXPECT_GT(untrained("spectral"), 0.7);
+    EXPECT_LT(untrained("normal"), 0.7);
+  }
+}
+
+TEST(RecommenderRun, BeginsTheSameInSearchAndTraining) {
+  const Dataset dataset = makeShop();
+  const RunOptions options =
+      shopRun("lightgcn", "ps2", {"model.embedding_start=spectral", "selector.holdout=rotate"});
+  const LinkSplit split = splitOf(dataset, options);
+  const LinkModel model(options.model, options.network,
+                        {dataset.features, dataset.node_count, true});
+  const auto plan = planMessages(model, dataset, split.training.message, true);
+  const Parameters start = model.start(7, *plan);
+  EXPECT_TRUE(testing::sameBits(model.start(7, *plan).flat(), start.flat()));
+  EXPECT_FALSE(testing::sameBits(model.start(8, *plan).flat(), start.flat()));
+  const TrainerSetup setup{.options = options.training,
+                           .seed = 7,
+                           .metrics = resolveMetrics(options.evaluation, dataset,
+                                                     split.training.valid.negative),
+                           .same_source = true};
+  const SearchTrainer search(model, dataset, split.training,
+                             {.trainer = setup, .selector = options.network.selector, .upper = {}});
+  EXPECT_TRUE(testing::sameBits(search.start().parameters.flat(), start.flat()));
+  // About 0.3 an entry where the eigenvalue is 1, and less after it.
+  const at::Tensor embedding = start.tensors().front().detach();
+  EXPECT_EQ(embedding.size(0), static_cast<std::int64_t>(dataset.node_count));
+  const at::Tensor sizes = embedding.pow(2).mean(0).sqrt();
+  EXPECT_NEAR(sizes[0].item<double>(), 0.3, 0.02);
+  EXPECT_LT(sizes[15].item<double>(), sizes[0].item<double>());
 }
 
 // What a selector adds for degrees goes through search, application, a model file and back.

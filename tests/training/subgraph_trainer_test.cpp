@@ -523,6 +523,10 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
     o.network.selector.apply = "scratch";
     o.network.selector.degrees = "views+score";
   });
+  refused("none", "model.embedding_start=spectral", [](RunOptions& o) {
+    o.network.features = "both";
+    o.network.embedding_start = "spectral";
+  });
   refused("none", "seal.sort_nodes=4", [](RunOptions& o) { o.subgraph.network.sort_nodes = 4; });
 }
 

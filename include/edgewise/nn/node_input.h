@@ -27,7 +27,8 @@ struct NodeInputOptions {
   bool half = false;
   // Share of the inputs that dropout takes.
   double dropout = 0;
-  // How the embedding starts: "glorot", "normal" (deviation 0.1) or "orthogonal" (at right angles).
+  // How the embedding starts: "glorot", "normal" (deviation 0.1), "orthogonal" (at right angles) or
+  // "spectral" (what propagation over the messages keeps longest).
   std::string start = "glorot";
 };
 
@@ -61,6 +62,9 @@ class NodeInput {
   [[nodiscard]] at::Tensor embedding(const Parameters& parameters) const {
     return embedding_ ? parameters[*embedding_] : at::Tensor();
   }
+  // Gives starting values that follow from the messages, where the embedding asks for such; `seed`
+  // is that of the others.
+  void begin(const Parameters& parameters, const MessagePlan& messages, std::uint64_t seed) const;
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
   // On a device the input aggregated over these messages, where it is the same at every step:
   // features and nothing else, no wider than kWidestHeard, no dropout, nothing masked. It is then

@@ -126,7 +126,7 @@ struct MaskedBlocks {
                                            MaskedBlocks blocks);
 
 // A model that has learned nothing yet, as a phase of training starts.
-[[nodiscard]] TrainingState freshState(const ParameterLayout& layout, const TrainerSetup& setup);
+[[nodiscard]] TrainingState freshState(Parameters parameters, const TrainerSetup& setup);
 
 // The message graph as this model's encoder aggregates it. Messages go both ways along directed
 // edges.

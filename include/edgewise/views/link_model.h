@@ -61,6 +61,10 @@ class LinkModel {
   // What nodes bring, in words: "1433 features", "a learned embedding of 64".
   [[nodiscard]] const std::string& inputText() const { return input_text_; }
 
+  // The weights that training over these messages begins with.
+  [[nodiscard]] Parameters start(std::uint64_t seed, const MessagePlan& messages,
+                                 at::Device device = at::kCPU) const;
+
   // Encodes as deep as the decoder looks.
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
