@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,7 @@ struct ReproduceArguments {
   std::string datasets;
   std::string models;
   std::string recipes;
+  std::string methods;
   std::int64_t seeds = 0;
   std::vector<std::string> settings;
   bool no_controls = false;
@@ -65,11 +67,14 @@ void settleJobs(const ReproduceArguments& arguments, const Session& session,
                                     : std::max(1, cores / each);
 }
 
-// On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long.
+// On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long. `keep`
+// is called after every run: what it keeps is there whatever stops the program.
 class ConsoleWatcher final : public ReproductionWatcher {
  public:
-  ConsoleWatcher(Console& console, std::size_t total)
-      : console_(console), bar_(console.progress(), "reproducing", total) {}
+  ConsoleWatcher(Console& console, std::size_t total, std::function<void()> keep)
+      : console_(console),
+        bar_(console.progress(), "reproducing", total),
+        keep_(std::move(keep)) {}
 
   void tick(const Moment& moment) override {
     bar_.remark(fmt::format("forecast {}; running {}", readableSeconds(moment.seconds_left),
@@ -81,6 +86,7 @@ class ConsoleWatcher final : public ReproductionWatcher {
 
   void finished(const std::string& run, const SeedResult& result, double seconds,
                 const Moment& moment) override {
+    keep_();
     if (console_.showsBar()) {
       return;
     }
@@ -99,6 +105,7 @@ class ConsoleWatcher final : public ReproductionWatcher {
  private:
   Console& console_;
   ProgressTask bar_;
+  std::function<void()> keep_;
   std::size_t shown_ = 0;
 };
 
@@ -155,11 +162,13 @@ void writeDocs(const Session& session, const ReproduceArguments& arguments) {
   session.console.showJson({{"blocks", update.blocks}, {"changed", update.changed}});
 }
 
-void store(const Session& session, const ReproduceArguments& arguments, const ResultBook& book) {
-  ResultBook kept = ResultBook::read(arguments.store);
-  kept.merge(book);
-  kept.write(arguments.store);
-  session.console.say(fmt::format("stored: {}", arguments.store));
+// Adds to what is stored, where anything is to be.
+void store(const ReproduceArguments& arguments, const ResultBook& book) {
+  if (!arguments.store.empty()) {
+    ResultBook kept = ResultBook::read(arguments.store);
+    kept.merge(book);
+    kept.write(arguments.store);
+  }
 }
 
 void checkArguments(const ReproduceArguments& arguments) {
@@ -220,6 +229,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                      {.datasets = namesIn(arguments.datasets),
                       .models = namesIn(arguments.models),
                       .recipes = namesIn(arguments.recipes),
+                      .methods = namesIn(arguments.methods),
                       .seeds = arguments.seeds,
                       .settings = arguments.settings,
                       .controls = !arguments.no_controls},
@@ -239,13 +249,15 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                                    readableSeconds(secondsLeft(cells, options.jobs))));
   std::vector<RunFailure> failures;
   if (left > 0) {
-    ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left));
+    ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left),
+                           [&] { store(arguments, collectResults(cells, options.out)); });
     failures = makeRuns(cells, options, watcher);
   }
   const ResultBook book = collectResults(cells, options.out);
   showOutcome(session, plan, cells, book, options.out);
+  store(arguments, book);
   if (!arguments.store.empty()) {
-    store(session, arguments, book);
+    session.console.say(fmt::format("stored: {}", arguments.store));
   }
   if (!arguments.docs.empty()) {
     writeDocs(session, arguments);
@@ -284,6 +296,10 @@ void addReproduceCommand(CLI::App& program, Session& session) {
       ->add_option("--recipe", arguments->recipes,
                    "paper (the default for most), best, or both: paper,best")
       ->option_text("NAME,...");
+  command
+      ->add_option("--methods", arguments->methods,
+                   "these only: none, rs, ps2, ps2-scratch, fixed, jk, ... as in the table's rows")
+      ->option_text("NAME,...");
   command->add_flag("--no-controls", arguments->no_controls,
                     "the paper's rows only, without fixed views and jk");
   command->add_option("--set", arguments->settings, "set an option of every run")
@@ -297,7 +313,7 @@ void addReproduceCommand(CLI::App& program, Session& session) {
   command->add_option("--out", arguments->out, "where runs and figures go (runs/reproduce)")
       ->option_text("DIR");
   command
-      ->add_option("--store", arguments->store, "add the results, without models, to this folder")
+      ->add_option("--store", arguments->store, "add the results, without models, to this folder, run by run")
       ->option_text("DIR");
   command
       ->add_option("--docs", arguments->docs,
@@ -321,6 +337,7 @@ void addReproduceCommand(CLI::App& program, Session& session) {
       "  edgewise reproduce table:planetoid --recipe paper,best --dry-run\n"
       "  edgewise reproduce fig:views --datasets cora,planted\n"
       "  edgewise reproduce table:rec --seeds 3 --device cuda --store results\n"
+      "  edgewise reproduce table:rec --recipe best --methods none,ps2 --models lightgcn\n"
       "  edgewise reproduce --docs docs/results.md");
   command->callback([&session, arguments] {
     session.action = [&session, arguments] { reproduce(session, *arguments); };

@@ -55,6 +55,29 @@ void requireAmong(const std::vector<std::string>& names, const std::vector<std::
   }
 }
 
+// A fixed view's has a comma.
+std::string shortMethod(const Cell& cell) {
+  const std::string method = cell.method();
+  return method.substr(0, method.find(':'));
+}
+
+void keepMethods(std::vector<Cell>& cells, const std::vector<std::string>& methods,
+                 std::string_view experiment) {
+  if (methods.empty()) {
+    return;
+  }
+  std::vector<std::string> known;
+  for (const Cell& cell : cells) {
+    if (std::ranges::find(known, shortMethod(cell)) == known.end()) {
+      known.push_back(shortMethod(cell));
+    }
+  }
+  requireAmong(methods, known, "--methods", experiment);
+  std::erase_if(cells, [&](const Cell& cell) {
+    return std::ranges::find(methods, shortMethod(cell)) == methods.end();
+  });
+}
+
 class Planner {
  public:
   Planner(Experiment experiment, const ExperimentRequest& request, const DataCheck& at_hand)
@@ -312,6 +335,7 @@ ExperimentPlan planExperiment(const Experiment& experiment, const ExperimentRequ
                                   joinText(asked.models, ", "), joinText(asked.datasets, ", ")),
                       "lightgcn and ngcf are for users and items, the others for other graphs");
   }
+  keepMethods(plan.cells, request.methods, experiment.name);
   return plan;
 }
 

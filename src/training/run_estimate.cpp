@@ -149,6 +149,22 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOption
 
 constexpr double kProductsPerSecond = 30e9;
 
+// Of numbers that are gathered and added up: from a core's share of the last cache, or, where a
+// layer of all nodes is larger, from memory. Measured.
+double sumsPerSecond(const ModelSizes& sizes) {
+  constexpr double kCached = 6e9;
+  constexpr double kFar = 1.5e9;
+  constexpr double kCache = 64e6;
+  return sizes.nodes * sizes.width * kFloat <= kCache ? kCached : kFar;
+}
+
+// What a predictor takes for one pair, in products; a dot product is bound by fetching its rows.
+double predictorProducts(const ModelSizes& sizes, const PredictorOptions& predictor) {
+  constexpr double kFetched = 64;
+  return predictor.kind == "dot" ? kFetched * sizes.width
+                                 : sizes.views * (sizes.width + sizes.hidden) * sizes.hidden;
+}
+
 // Forward and backward of one step without a selector.
 double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
   const double entries = dataset.features.isSparse()
@@ -157,14 +173,13 @@ double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOpt
   const double weights = productsPerLayer(options.model);
   const double products = weights * sizes.nodes * (sizes.layers - 1) * sizes.width * sizes.width +
                           weights * entries * sizes.width +
-                          sizes.views * sizes.pairs * (sizes.width + sizes.hidden) * sizes.hidden;
+                          sizes.pairs * predictorProducts(sizes, options.network.predictor);
   const double sums = 2 * sizes.edges * sizes.layers * sizes.width;
-  constexpr double kSumsPerSecond = 2e9;
   constexpr double kStepOverhead = 5e-4;
   const double cores = threadCount();
   // Three times the forward products, and the sums over messages.
   return kStepOverhead + 3 * products / (kProductsPerSecond * cores) +
-         2 * sums / (kSumsPerSecond * cores);
+         2 * sums / (sumsPerSecond(sizes) * cores);
 }
 
 // Passes over a batch in one step of the search.
@@ -244,8 +259,9 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
   double seconds = 0;
   if (selector.searches()) {
     const std::int64_t epochs = selector.searchEpochs(options.training.epochs);
-    seconds +=
-        stepsOf(epochs, sizes, options.training) * searchPasses(selector) * (plain + 3 * scoring);
+    const double steps = stepsOf(epochs, sizes, options.training);
+    const double warm = stepsOf(std::min(selector.warmup, epochs), sizes, options.training);
+    seconds += warm * plain + (steps - warm) * searchPasses(selector) * (plain + 3 * scoring);
   }
   if (!selector.joins()) {
     seconds += stepsOf(options.training.epochs, sizes, options.training) * (plain + scoring / 2);

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -54,6 +55,29 @@ TEST(Cell, DropsSettingsThatTheRecipeMakesAnyway) {
   EXPECT_THAT(simplified(cell).settings, IsEmpty());
   cell.recipe = "best";  // which trains jointly
   EXPECT_EQ(simplified(cell).name(), "cora-gae-ps2-best-finetune");
+}
+
+TEST(Experiments, KeepTheMethodsThatAreAskedFor) {
+  const Experiment& table = findExperiment("table:planetoid");
+  EXPECT_THAT(namesOf(planExperiment(
+                  table, {.datasets = {"cora"}, .models = {"gae"}, .methods = {"ps2", "fixed"}},
+                  always)),
+              ElementsAre("cora-gae-ps2-paper", "cora-gae-fixed1,1-paper",
+                          "cora-gae-fixed2,2-paper"));
+  EXPECT_THAT(namesOf(planExperiment(findExperiment("table:finetune"),
+                                     {.datasets = {"cora"},
+                                      .models = {"gae"},
+                                      .recipes = {"best"},
+                                      .methods = {"ps2-scratch"}},
+                                     always)),
+              ElementsAre("cora-gae-ps2-best-scratch"));
+  try {
+    (void)planExperiment(table, {.methods = {"ps3"}}, always);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--methods"));
+    EXPECT_THAT(error.hint(), HasSubstr("ps2"));
+  }
 }
 
 TEST(Experiments, HoldEveryNumberOfThePaper) {

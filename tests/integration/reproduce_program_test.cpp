@@ -193,6 +193,28 @@ TEST(ReproduceProgram, LeavesCheckpointsOnCtrlC) {
   EXPECT_FALSE(std::filesystem::exists(seed / "metrics.json"));
 }
 
+// A machine may be gone before the last run ends.
+TEST(ReproduceProgram, StoresEachRunAsItEnds) {
+  const TempFolder folder;
+  const auto stored = folder.path() / "stored" / "planted.jsonl";
+  ProgramRun run({"reproduce", "table:planetoid", "--datasets", "planted", "--models", "gae",
+                  "--seeds", "40", "--jobs", "2", "--device", "cpu", "--out",
+                  (folder.path() / "out").string(), "--store",
+                  (folder.path() / "stored").string()});
+  while (run.running() && !std::filesystem::exists(stored)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(run.running());
+  ::kill(run.child(), SIGKILL);
+  run.wait();
+  const auto line = nlohmann::json::parse(readText(stored));
+  ASSERT_GE(line["runs"].size(), 1U);
+  const auto seed = line["runs"][0]["seed"].get<int>();
+  const auto of_run = metricsOf(folder.path() / "out" / line["cell"].get<std::string>() /
+                                ("seed-" + std::to_string(seed)));
+  EXPECT_EQ(line["runs"][0]["test"]["auc"], of_run["test"]["auc"]);
+}
+
 TEST(ReproduceProgram, DrawsTheFigures) {
   const TempFolder folder;
   const auto out = folder.path() / "out";

@@ -52,6 +52,8 @@ struct ExperimentRequest {
   std::vector<std::string> datasets = {};
   std::vector<std::string> models = {};
   std::vector<std::string> recipes = {};
+  // Of its cells those of these methods ("none", "ps2", "ps2-scratch"; "fixed" for all such views).
+  std::vector<std::string> methods = {};
   std::int64_t seeds = 0;
   // For every run, over the recipe.
   std::vector<std::string> settings = {};
@@ -69,7 +71,7 @@ struct ExperimentPlan {
 using DataCheck = std::function<bool(const std::string&)>;
 
 // The experiment as asked for: its `datasets`, `models`, `recipes` and `seeds` are those of the
-// request. Any known dataset may be named; a model must be one of the experiment's. Speed is
+// request. Any known dataset may be named; models and methods must be the experiment's. Speed is
 // measured on a generated graph of the same size where `at_hand` has not the real one. Throws
 // ConfigError with the nearest name.
 [[nodiscard]] ExperimentPlan planExperiment(const Experiment& experiment,
