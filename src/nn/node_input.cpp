@@ -158,7 +158,7 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
 }
 
 void NodeInput::begin(const Parameters& parameters, const MessagePlan& messages,
-                      std::uint64_t seed) const {
+                      std::uint64_t seed, ProgressSink& progress) const {
   if (!embedding_ || options_.start != "spectral") {
     return;
   }
@@ -166,7 +166,7 @@ void NodeInput::begin(const Parameters& parameters, const MessagePlan& messages,
   const at::Tensor& embedding = parameters[*embedding_];
   const LeadingVectors leading =
       leadingVectors(MessagePlan::make(messages.rows(), Norm::kSymmetricOpen), options_.embedding,
-                     seed, embedding.device());
+                     seed, embedding.device(), progress);
   // Entries of about this size where the eigenvalue is 1. Products of two nodes' rows are then what
   // one propagation would make of them, on the scale of a logit.
   constexpr double kSize = 0.3;

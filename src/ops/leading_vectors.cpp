@@ -38,13 +38,14 @@ at::Tensor randomBlock(std::int64_t rows, std::int64_t columns, std::uint64_t se
 
 class SubspaceIteration {
  public:
-  SubspaceIteration(const std::shared_ptr<const MessagePlan>& plan, at::Tensor block)
-      : plan_(plan), block_(std::move(block)) {}
+  SubspaceIteration(const std::shared_ptr<const MessagePlan>& plan, at::Tensor block,
+                    ProgressTask& task)
+      : plan_(plan), block_(std::move(block)), task_(task) {}
 
   // (A + I) / 2 to a small power: eigenvalues near -1 are gone, those near 1 stand out.
   void warmUp() {
     for (int step = 0; step < kPlainSteps; ++step) {
-      block_ = (aggregate(plan_, block_) + block_) / 2;
+      block_ = (passed(block_) + block_) / 2;
     }
   }
 
@@ -54,12 +55,11 @@ class SubspaceIteration {
     const double centre = (bound - 1) / 2;
     const double half = (bound + 1) / 2;
     const auto mapped = [&](const at::Tensor& x) {
-      return (aggregate(plan_, x) - x * centre) / half;
+      return (passed(x) - x * centre) / half;
     };
     at::Tensor before = block_;
     block_ = mapped(before);
     for (int degree = 1; degree < kDegree; ++degree) {
-      throwIfInterrupted();
       at::Tensor next = mapped(block_) * 2 - before;
       before = std::move(block_);
       block_ = std::move(next);
@@ -70,8 +70,7 @@ class SubspaceIteration {
   void settle() {
     makeOrthonormal();
     makeOrthonormal();
-    const at::Tensor inner =
-        product(block_, aggregate(plan_, block_), Transpose::kFirst).to(at::kCPU);
+    const at::Tensor inner = product(block_, passed(block_), Transpose::kFirst).to(at::kCPU);
     const detail::OneThread one_thread;
     const auto [values, vectors] = at::linalg_eigh((inner + inner.t()) / 2);
     values_ = values.flip(0);
@@ -84,6 +83,13 @@ class SubspaceIteration {
   }
 
  private:
+  at::Tensor passed(const at::Tensor& x) {
+    throwIfInterrupted();
+    at::Tensor sum = aggregate(plan_, x);
+    task_.advance();
+    return sum;
+  }
+
   // By a Cholesky factor of the columns' products; a second time mends what rounding left.
   void makeOrthonormal() {
     const at::Tensor inner = product(block_, block_, Transpose::kFirst).to(at::kCPU);
@@ -102,6 +108,7 @@ class SubspaceIteration {
 
   std::shared_ptr<const MessagePlan> plan_;
   at::Tensor block_;
+  ProgressTask& task_;
   // Of the block's columns, on the host.
   at::Tensor values_;
 };
@@ -109,20 +116,24 @@ class SubspaceIteration {
 }  // namespace
 
 LeadingVectors leadingVectors(const std::shared_ptr<const MessagePlan>& plan, std::int64_t width,
-                              std::uint64_t seed, at::Device device) {
+                              std::uint64_t seed, at::Device device,
+                              ProgressSink& progress) {
   invariant(plan->norm() == Norm::kSymmetric || plan->norm() == Norm::kSymmetricOpen,
             "eigenvectors of an operator that is not symmetric");
   invariant(width >= 1 && !plan->isMasked(), "leading vectors of nothing");
   const WithoutGradients guard;
   const auto nodes = static_cast<std::int64_t>(plan->nodeCount());
   const std::int64_t columns = std::min(nodes, width + kSpareColumns);
-  SubspaceIteration iteration(plan, randomBlock(nodes, columns, seed).to(device));
   // A block as wide as the graph spans everything as it is.
-  if (columns < nodes) {
+  const int rounds = columns < nodes ? kRounds : 0;
+  ProgressTask task(progress, "finding eigenvectors",
+                    rounds > 0 ? kPlainSteps + 1 + rounds * (kDegree + 1) : 1);
+  SubspaceIteration iteration(plan, randomBlock(nodes, columns, seed).to(device), task);
+  if (rounds > 0) {
     iteration.warmUp();
   }
   iteration.settle();
-  for (int round = 0; columns < nodes && round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     iteration.filter();
     iteration.settle();
   }

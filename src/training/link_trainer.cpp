@@ -189,8 +189,8 @@ TrainingState freshState(Parameters parameters, const TrainerSetup& setup) {
   return {.parameters = std::move(parameters), .adam = std::move(adam)};
 }
 
-TrainingState LinkTrainer::start() const {
-  return freshState(model_.start(setup_.seed, *messages_, setup_.device), setup_);
+TrainingState LinkTrainer::start(ProgressSink& progress) const {
+  return freshState(model_.start(setup_.seed, *messages_, setup_.device, progress), setup_);
 }
 
 MetricSet LinkTrainer::validate(const Parameters& parameters) const {

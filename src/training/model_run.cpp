@@ -240,7 +240,7 @@ class ModelRun {
     SearchTrainer trainer(
         *model_->searched(), dataset_, training,
         {.trainer = searchSetup(), .selector = options_.network.selector, .upper = upper_});
-    TrainingState state = trainer.start();
+    TrainingState state = trainer.start(progress_);
     continueFrom(kSearchFile, state);
     trainer.run(state, saver(kSearchFile), progress_);
     state.parameters.flat().copy_(state.best);
@@ -279,7 +279,7 @@ class ModelRun {
   void trainWeights(const TrainingEdges& training, TrainerSetup setup, const char* file,
                     const char* phase) {
     const auto trainer = model_->trainer(training, std::move(setup));
-    TrainingState state = trainer->start();
+    TrainingState state = trainer->start(progress_);
     if (finetunes()) {
       state.parameters.flat().copy_(weights_.search.flat());
     }

@@ -149,13 +149,14 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOption
 
 constexpr double kProductsPerSecond = 30e9;
 
-// Of numbers that are gathered and added up: from a core's share of the last cache, or, where a
-// layer of all nodes is larger, from memory. Measured.
+// Of numbers that are gathered and added up, by one core: from the last cache, and the more from
+// memory the larger a layer of all nodes is. Measured.
 double sumsPerSecond(const ModelSizes& sizes) {
   constexpr double kCached = 6e9;
   constexpr double kFar = 1.5e9;
   constexpr double kCache = 64e6;
-  return sizes.nodes * sizes.width * kFloat <= kCache ? kCached : kFar;
+  const double layer = sizes.nodes * sizes.width * kFloat;
+  return std::max(kFar, kCached * std::sqrt(std::min(1.0, kCache / std::max(1.0, layer))));
 }
 
 // What a predictor takes for one pair, in products; a dot product is bound by fetching its rows.

@@ -108,11 +108,11 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
 
 SearchTrainer::~SearchTrainer() = default;
 
-TrainingState SearchTrainer::start() const {
+TrainingState SearchTrainer::start(ProgressSink& progress) const {
   const std::uint64_t seed = setup_.trainer.seed;
   const TrainingOptions& options = setup_.trainer.options;
   const at::Device device = setup_.trainer.device;
-  Parameters weights = model_.start(seed, *messages_, device);
+  Parameters weights = model_.start(seed, *messages_, device, progress);
   Adam adam(weights,
             {.learning_rate = options.learning_rate, .weight_decay = options.weight_decay});
   Parameters selector = Parameters::initial(model_.selectorLayout(), seed, at::kFloat, device);

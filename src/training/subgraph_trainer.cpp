@@ -76,7 +76,7 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
 
 SubgraphTrainer::~SubgraphTrainer() = default;
 
-TrainingState SubgraphTrainer::start() const {
+TrainingState SubgraphTrainer::start(ProgressSink&) const {
   const TrainerSetup& setup = setup_.trainer;
   return freshState(Parameters::initial(model_.layout(), setup.seed, at::kFloat, setup.device),
                     setup);

@@ -15,6 +15,7 @@
 #include "edgewise/nn/parameters.h"
 #include "edgewise/ops/message_plan.h"
 #include "edgewise/ops/sparse_matrix.h"
+#include "edgewise/util/progress.h"
 
 namespace edgewise {
 
@@ -64,7 +65,8 @@ class NodeInput {
   }
   // Gives starting values that follow from the messages, where the embedding asks for such; `seed`
   // is that of the others.
-  void begin(const Parameters& parameters, const MessagePlan& messages, std::uint64_t seed) const;
+  void begin(const Parameters& parameters, const MessagePlan& messages, std::uint64_t seed,
+             ProgressSink& progress = silentProgress()) const;
   [[nodiscard]] PreparedInput prepare(const Parameters& parameters, const Noise& noise) const;
   // On a device the input aggregated over these messages, where it is the same at every step:
   // features and nothing else, no wider than kWidestHeard, no dropout, nothing masked. It is then

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/util/progress.h"
 
 namespace edgewise {
 
@@ -26,6 +27,7 @@ struct LeadingVectors {
 // for any number of threads. Throws InterruptedError.
 [[nodiscard]] LeadingVectors leadingVectors(const std::shared_ptr<const MessagePlan>& plan,
                                             std::int64_t width, std::uint64_t seed,
-                                            at::Device device = at::kCPU);
+                                            at::Device device = at::kCPU,
+                                            ProgressSink& progress = silentProgress());
 
 }  // namespace edgewise

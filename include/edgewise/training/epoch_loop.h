@@ -41,8 +41,8 @@ using SaveState = std::function<void(const TrainingState&)>;
 // A learner that runs its own loop: what a run needs of a phase of training.
 class PhaseTrainer : public Learner {
  public:
-  // A phase that has not begun.
-  [[nodiscard]] virtual TrainingState start() const = 0;
+  // A phase that has not begun. Takes long only where a large graph's embeddings start from it.
+  [[nodiscard]] virtual TrainingState start(ProgressSink& progress) const = 0;
   // Trains from where the state stands to the end.
   virtual void run(TrainingState& state, const SaveState& save, ProgressSink& progress) = 0;
 };

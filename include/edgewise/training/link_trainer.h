@@ -72,7 +72,7 @@ class LinkTrainer final : public PhaseTrainer {
   LinkTrainer& operator=(LinkTrainer&&) = delete;
   ~LinkTrainer() override;
 
-  [[nodiscard]] TrainingState start() const override;
+  [[nodiscard]] TrainingState start(ProgressSink& progress = silentProgress()) const override;
   void run(TrainingState& state, const SaveState& save,
            ProgressSink& progress = silentProgress()) override;
   void learn(TrainingState& state) override;

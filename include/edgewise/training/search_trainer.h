@@ -36,7 +36,7 @@ class SearchTrainer final : public Learner {
   SearchTrainer& operator=(SearchTrainer&&) = delete;
   ~SearchTrainer() override;
 
-  [[nodiscard]] TrainingState start() const;
+  [[nodiscard]] TrainingState start(ProgressSink& progress = silentProgress()) const;
   void run(TrainingState& state, const SaveState& save, ProgressSink& progress = silentProgress());
   void learn(TrainingState& state) override;
   void settle(TrainingState& state) override;

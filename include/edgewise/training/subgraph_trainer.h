@@ -48,7 +48,7 @@ class SubgraphTrainer final : public PhaseTrainer {
   SubgraphTrainer& operator=(SubgraphTrainer&&) = delete;
   ~SubgraphTrainer() override;
 
-  [[nodiscard]] TrainingState start() const override;
+  [[nodiscard]] TrainingState start(ProgressSink& progress = silentProgress()) const override;
   void run(TrainingState& state, const SaveState& save,
            ProgressSink& progress = silentProgress()) override;
   void learn(TrainingState& state) override;

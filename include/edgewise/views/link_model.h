@@ -15,6 +15,7 @@
 #include "edgewise/ops/message_plan.h"
 #include "edgewise/ops/pair_index.h"
 #include "edgewise/util/options.h"
+#include "edgewise/util/progress.h"
 #include "edgewise/views/decoder.h"
 #include "edgewise/views/encoded_pairs.h"
 #include "edgewise/views/pair_batch.h"
@@ -63,7 +64,8 @@ class LinkModel {
 
   // The weights that training over these messages begins with.
   [[nodiscard]] Parameters start(std::uint64_t seed, const MessagePlan& messages,
-                                 at::Device device = at::kCPU) const;
+                                 at::Device device = at::kCPU,
+                                 ProgressSink& progress = silentProgress()) const;
 
   // Encodes as deep as the decoder looks.
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
