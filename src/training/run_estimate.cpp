@@ -265,7 +265,9 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
     seconds += warm * plain + (steps - warm) * searchPasses(selector) * (plain + 3 * scoring);
   }
   if (!selector.joins()) {
-    seconds += stepsOf(options.training.epochs, sizes, options.training) * (plain + scoring / 2);
+    const double trainings = options.training.refit ? 2 : 1;
+    seconds += trainings * stepsOf(options.training.epochs, sizes, options.training) *
+               (plain + scoring / 2);
   }
   // Pairs of the evaluation with their scores, and a block of a full ranking.
   constexpr double kBytesPerScoredPair = 24;

@@ -12,6 +12,7 @@
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/model_scorer.h"
+#include "edgewise/training/run_estimate.h"
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/recipe.h"
@@ -139,6 +140,28 @@ TEST(RecommenderRun, BeginsTheSameInSearchAndTraining) {
   const at::Tensor sizes = embedding.pow(2).mean(0).sqrt();
   EXPECT_NEAR(sizes[0].item<double>(), 0.3, 0.02);
   EXPECT_LT(sizes[15].item<double>(), sizes[0].item<double>());
+}
+
+TEST(RecommenderRun, IsForecastWithAllItsPhases) {
+  const Dataset dataset = makeShop({.users = 3000, .items = 2000, .bought = 30});
+  const auto forecast = [&](const std::string& selector, std::vector<std::string> settings) {
+    settings.insert(settings.end(), {"training.epochs=200", "selector.epochs=200"});
+    return estimateModelRun(dataset, shopRun("lightgcn", selector, settings));
+  };
+  const RunEstimate plain = forecast("none", {});
+  const RunEstimate refit = forecast("none", {"training.refit=true"});
+  EXPECT_NEAR(refit.seconds / plain.seconds, 2, 0.01);
+  const RunEstimate search = forecast("ps2", {"selector.apply=joint"});
+  const RunEstimate warm = forecast("ps2", {"selector.apply=joint", "selector.warmup=150"});
+  EXPECT_GT(warm.seconds, 150.0 / 200 * plain.seconds);
+  EXPECT_LT(warm.seconds, 0.6 * search.seconds);
+  // A wide start of narrow layers would not be seen otherwise.
+  EXPECT_GT(forecast("none", {"model.embedding_start=spectral", "model.layers=1",
+                              "training.batch_size=1", "model.hidden=16"})
+                .memory_bytes,
+            forecast("none", {"model.embedding_start=normal", "model.layers=1",
+                              "training.batch_size=1", "model.hidden=16"})
+                .memory_bytes);
 }
 
 // What a selector adds for degrees goes through search, application, a model file and back.

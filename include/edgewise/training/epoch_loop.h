@@ -42,7 +42,7 @@ using SaveState = std::function<void(const TrainingState&)>;
 class PhaseTrainer : public Learner {
  public:
   // A phase that has not begun. Takes long only where a large graph's embeddings start from it.
-  [[nodiscard]] virtual TrainingState start(ProgressSink& progress) const = 0;
+  [[nodiscard]] virtual TrainingState start(ProgressSink& progress = silentProgress()) const = 0;
   // Trains from where the state stands to the end.
   virtual void run(TrainingState& state, const SaveState& save, ProgressSink& progress) = 0;
 };
