@@ -72,9 +72,7 @@ void settleJobs(const ReproduceArguments& arguments, const Session& session,
 class ConsoleWatcher final : public ReproductionWatcher {
  public:
   ConsoleWatcher(Console& console, std::size_t total, std::function<void()> keep)
-      : console_(console),
-        bar_(console.progress(), "reproducing", total),
-        keep_(std::move(keep)) {}
+      : console_(console), bar_(console.progress(), "reproducing", total), keep_(std::move(keep)) {}
 
   void tick(const Moment& moment) override {
     bar_.remark(fmt::format("forecast {}; running {}", readableSeconds(moment.seconds_left),
@@ -313,7 +311,8 @@ void addReproduceCommand(CLI::App& program, Session& session) {
   command->add_option("--out", arguments->out, "where runs and figures go (runs/reproduce)")
       ->option_text("DIR");
   command
-      ->add_option("--store", arguments->store, "add the results, without models, to this folder, run by run")
+      ->add_option("--store", arguments->store,
+                   "add the results, without models, to this folder, run by run")
       ->option_text("DIR");
   command
       ->add_option("--docs", arguments->docs,

@@ -157,8 +157,8 @@ at::Tensor NodeInput::heard(const Parameters& parameters,
   return heard_.back().sum;
 }
 
-void NodeInput::begin(const Parameters& parameters, const MessagePlan& messages,
-                      std::uint64_t seed, ProgressSink& progress) const {
+void NodeInput::begin(const Parameters& parameters, const MessagePlan& messages, std::uint64_t seed,
+                      ProgressSink& progress) const {
   if (!embedding_ || options_.start != "spectral") {
     return;
   }

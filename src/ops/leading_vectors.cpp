@@ -54,9 +54,7 @@ class SubspaceIteration {
     const double bound = std::max(kLowestBound, values_.min().item<double>());
     const double centre = (bound - 1) / 2;
     const double half = (bound + 1) / 2;
-    const auto mapped = [&](const at::Tensor& x) {
-      return (passed(x) - x * centre) / half;
-    };
+    const auto mapped = [&](const at::Tensor& x) { return (passed(x) - x * centre) / half; };
     at::Tensor before = block_;
     block_ = mapped(before);
     for (int degree = 1; degree < kDegree; ++degree) {
@@ -116,8 +114,7 @@ class SubspaceIteration {
 }  // namespace
 
 LeadingVectors leadingVectors(const std::shared_ptr<const MessagePlan>& plan, std::int64_t width,
-                              std::uint64_t seed, at::Device device,
-                              ProgressSink& progress) {
+                              std::uint64_t seed, at::Device device, ProgressSink& progress) {
   invariant(plan->norm() == Norm::kSymmetric || plan->norm() == Norm::kSymmetricOpen,
             "eigenvectors of an operator that is not symmetric");
   invariant(width >= 1 && !plan->isMasked(), "leading vectors of nothing");

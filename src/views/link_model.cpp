@@ -103,8 +103,8 @@ LinkModel::LinkModel(const std::string& kind, const ModelOptions& options, const
   }
 }
 
-Parameters LinkModel::start(std::uint64_t seed, const MessagePlan& messages,
-                            at::Device device, ProgressSink& progress) const {
+Parameters LinkModel::start(std::uint64_t seed, const MessagePlan& messages, at::Device device,
+                            ProgressSink& progress) const {
   Parameters parameters = Parameters::initial(layout_, seed, at::kFloat, device);
   input_->begin(parameters, messages, seed, progress);
   return parameters;

@@ -59,11 +59,10 @@ TEST(Cell, DropsSettingsThatTheRecipeMakesAnyway) {
 
 TEST(Experiments, KeepTheMethodsThatAreAskedFor) {
   const Experiment& table = findExperiment("table:planetoid");
-  EXPECT_THAT(namesOf(planExperiment(
-                  table, {.datasets = {"cora"}, .models = {"gae"}, .methods = {"ps2", "fixed"}},
-                  always)),
-              ElementsAre("cora-gae-ps2-paper", "cora-gae-fixed1,1-paper",
-                          "cora-gae-fixed2,2-paper"));
+  EXPECT_THAT(
+      namesOf(planExperiment(
+          table, {.datasets = {"cora"}, .models = {"gae"}, .methods = {"ps2", "fixed"}}, always)),
+      ElementsAre("cora-gae-ps2-paper", "cora-gae-fixed1,1-paper", "cora-gae-fixed2,2-paper"));
   EXPECT_THAT(namesOf(planExperiment(findExperiment("table:finetune"),
                                      {.datasets = {"cora"},
                                       .models = {"gae"},

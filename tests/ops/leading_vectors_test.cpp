@@ -45,8 +45,8 @@ TEST(LeadingVectors, OfAStarFollowItsDegrees) {
   const LeadingVectors leading = leadingVectors(planOf(star), 4, 1);
   expectClose(leading.values, at::tensor({1.0, 0.0, 0.0, -1.0}, at::kDouble), 1e-12);
   const at::Tensor first = leading.vectors.select(1, 0);
-  expectClose(first / first[0], at::tensor({1.0, 1 / std::sqrt(3), 1 / std::sqrt(3), 1 / std::sqrt(3)},
-                                           at::kDouble),
+  expectClose(first / first[0],
+              at::tensor({1.0, 1 / std::sqrt(3), 1 / std::sqrt(3), 1 / std::sqrt(3)}, at::kDouble),
               1e-12);
 }
 
@@ -102,8 +102,7 @@ TEST(LeadingVectors, AreABasisWhereNothingStandsOut) {
   const auto plan = planOf(randomCase(3, 500, 4000));
   const LeadingVectors leading = leadingVectors(plan, 40, 7);
   expectClose(leading.vectors.t().matmul(leading.vectors), at::eye(40, at::kDouble), 1e-10);
-  const at::Tensor residual =
-      aggregate(plan, leading.vectors) - leading.vectors * leading.values;
+  const at::Tensor residual = aggregate(plan, leading.vectors) - leading.vectors * leading.values;
   EXPECT_LT(residual.norm(2, 0).max().item<double>(), 0.1);
 }
 

@@ -126,11 +126,11 @@ TEST(RecommenderRun, BeginsTheSameInSearchAndTraining) {
   const Parameters start = model.start(7, *plan);
   EXPECT_TRUE(testing::sameBits(model.start(7, *plan).flat(), start.flat()));
   EXPECT_FALSE(testing::sameBits(model.start(8, *plan).flat(), start.flat()));
-  const TrainerSetup setup{.options = options.training,
-                           .seed = 7,
-                           .metrics = resolveMetrics(options.evaluation, dataset,
-                                                     split.training.valid.negative),
-                           .same_source = true};
+  const TrainerSetup setup{
+      .options = options.training,
+      .seed = 7,
+      .metrics = resolveMetrics(options.evaluation, dataset, split.training.valid.negative),
+      .same_source = true};
   const SearchTrainer search(model, dataset, split.training,
                              {.trainer = setup, .selector = options.network.selector, .upper = {}});
   EXPECT_TRUE(testing::sameBits(search.start().parameters.flat(), start.flat()));
