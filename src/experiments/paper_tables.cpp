@@ -33,7 +33,9 @@ std::string realName(const std::string& dataset) {
 std::optional<PaperNumber> paperNumberOf(const std::string& table, const Cell& cell,
                                          const std::string& metric) {
   const std::string dataset = realName(cell.dataset);
-  const std::string method = cell.variant == "timed" ? cell.selector : cell.method();
+  // The paper fine-tunes unless it says otherwise; a recipe that does not has a variant for it.
+  const bool plain = cell.variant == "timed" || cell.variant == "finetune";
+  const std::string method = plain ? cell.selector : cell.method();
   return findPaperNumber({.table = table,
                           .dataset = dataset,
                           .model = cell.model,
