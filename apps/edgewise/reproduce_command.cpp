@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -67,12 +67,14 @@ void settleJobs(const ReproduceArguments& arguments, const Session& session,
                                     : std::max(1, cores / each);
 }
 
-// On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long. `keep`
-// is called after every run: what it keeps is there whatever stops the program.
+// On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long. Adds
+// every run to the store, if there is one: it is there then, whatever stops the program.
 class ConsoleWatcher final : public ReproductionWatcher {
  public:
-  ConsoleWatcher(Console& console, std::size_t total, std::function<void()> keep)
-      : console_(console), bar_(console.progress(), "reproducing", total), keep_(std::move(keep)) {}
+  ConsoleWatcher(Console& console, std::size_t total, std::filesystem::path store)
+      : console_(console),
+        bar_(console.progress(), "reproducing", total),
+        store_(std::move(store)) {}
 
   void tick(const Moment& moment) override {
     bar_.remark(fmt::format("forecast {}; running {}", readableSeconds(moment.seconds_left),
@@ -82,14 +84,15 @@ class ConsoleWatcher final : public ReproductionWatcher {
     shown_ = moment.done;
   }
 
-  void finished(const std::string& run, const SeedResult& result, double seconds,
+  void finished(const Cell& cell, const SeedResult& result, double seconds,
                 const Moment& moment) override {
-    keep_();
+    keep(cell, result);
     if (console_.showsBar()) {
       return;
     }
     const auto values = result.test.values();
-    console_.note(fmt::format("{} of {}: {}{}, {}; about {} left", moment.done, moment.total, run,
+    console_.note(fmt::format("{} of {}: {} seed {}{}, {}; about {} left", moment.done,
+                              moment.total, cell.name(), result.seed,
                               values.empty() ? ""
                                              : fmt::format(": test {} {:.4f}", values.front().first,
                                                            values.front().second),
@@ -101,9 +104,25 @@ class ConsoleWatcher final : public ReproductionWatcher {
   }
 
  private:
+  // What cannot be stored now is tried again at the end, and must not stop runs that go on.
+  void keep(const Cell& cell, const SeedResult& result) {
+    if (store_.empty() || warned_) {
+      return;
+    }
+    try {
+      ResultBook book;
+      book.add(cell, result);
+      book.addTo(store_);
+    } catch (const Error& error) {
+      console_.warn(fmt::format("not stored yet: {}", error.what()));
+      warned_ = true;
+    }
+  }
+
   Console& console_;
   ProgressTask bar_;
-  std::function<void()> keep_;
+  std::filesystem::path store_;
+  bool warned_ = false;
   std::size_t shown_ = 0;
 };
 
@@ -158,15 +177,6 @@ void writeDocs(const Session& session, const ReproduceArguments& arguments) {
   session.console.say(fmt::format("{}: {} tables from {}, {}", arguments.docs, update.blocks, store,
                                   update.changed ? "written" : "unchanged"));
   session.console.showJson({{"blocks", update.blocks}, {"changed", update.changed}});
-}
-
-// Adds to what is stored, where anything is to be.
-void store(const ReproduceArguments& arguments, const ResultBook& book) {
-  if (!arguments.store.empty()) {
-    ResultBook kept = ResultBook::read(arguments.store);
-    kept.merge(book);
-    kept.write(arguments.store);
-  }
 }
 
 void checkArguments(const ReproduceArguments& arguments) {
@@ -247,14 +257,13 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                                    readableSeconds(secondsLeft(cells, options.jobs))));
   std::vector<RunFailure> failures;
   if (left > 0) {
-    ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left),
-                           [&] { store(arguments, collectResults(cells, options.out)); });
+    ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left), arguments.store);
     failures = makeRuns(cells, options, watcher);
   }
   const ResultBook book = collectResults(cells, options.out);
   showOutcome(session, plan, cells, book, options.out);
-  store(arguments, book);
   if (!arguments.store.empty()) {
+    book.addTo(arguments.store);
     session.console.say(fmt::format("stored: {}", arguments.store));
   }
   if (!arguments.docs.empty()) {

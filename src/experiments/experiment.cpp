@@ -120,8 +120,10 @@ class Planner {
         addFixedViews(cell);
         break;
       case ExperimentKind::kOptimization:
-        add(with(cell, "ps2", "finetune", {"selector.apply=finetune"}));
-        add(with(cell, "ps2", "joint", {"selector.apply=joint"}));
+        // Joint training cannot be followed by a refit, and both are to be compared.
+        for (const std::string how : {"finetune", "joint"}) {
+          add(with(cell, "ps2", how, {"selector.apply=" + how, "training.refit=false"}));
+        }
         break;
       case ExperimentKind::kHyper:
         for (const std::int64_t depth : triedDepths(ExperimentKind::kHyper)) {

@@ -288,7 +288,8 @@ ResultBook ResultBook::read(const std::filesystem::path& folder) {
   return book;
 }
 
-void ResultBook::write(const std::filesystem::path& folder) const {
+// By dataset.
+std::map<std::string, std::string> ResultBook::files() const {
   std::map<std::string, std::string> files;
   for (const auto& [dataset, why] : absent_) {
     files[dataset] = Json({{"dataset", dataset}, {"absent", why}}).dump() + "\n";
@@ -296,8 +297,23 @@ void ResultBook::write(const std::filesystem::path& folder) const {
   for (const auto& [name, result] : cells_) {
     files[result.cell.dataset] += cellJson(result).dump() + "\n";
   }
-  for (const auto& [dataset, content] : files) {
+  return files;
+}
+
+void ResultBook::write(const std::filesystem::path& folder) const {
+  for (const auto& [dataset, content] : files()) {
     writeFileAtomically(folder / (dataset + std::string(kEnding)), content);
+  }
+}
+
+void ResultBook::addTo(const std::filesystem::path& folder) const {
+  ResultBook kept = read(folder);
+  kept.merge(*this);
+  const std::map<std::string, std::string> own = files();
+  for (const auto& [dataset, content] : kept.files()) {
+    if (own.contains(dataset)) {
+      writeFileAtomically(folder / (dataset + std::string(kEnding)), content);
+    }
   }
 }
 

@@ -166,7 +166,8 @@ class Queue {
     if (code == 0 && holdsResult(done.run->folder)) {
       std::error_code ignored;
       std::filesystem::remove(done.log, ignored);
-      watcher_.finished(done.run->label, readSeedResult(done.run->folder), seconds, moment());
+      watcher_.finished(done.run->status->cell, readSeedResult(done.run->folder), seconds,
+                        moment());
       return;
     }
     failures_.push_back({done.run->label, reasonIn(done.log, code), code});

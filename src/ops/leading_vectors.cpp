@@ -45,7 +45,7 @@ class SubspaceIteration {
   // (A + I) / 2 to a small power: eigenvalues near -1 are gone, those near 1 stand out.
   void warmUp() {
     for (int step = 0; step < kPlainSteps; ++step) {
-      block_ = (passed(block_) + block_) / 2;
+      block_ = passed(block_).add_(block_).div_(2);
     }
   }
 
@@ -54,11 +54,11 @@ class SubspaceIteration {
     const double bound = std::max(kLowestBound, values_.min().item<double>());
     const double centre = (bound - 1) / 2;
     const double half = (bound + 1) / 2;
-    const auto mapped = [&](const at::Tensor& x) { return (passed(x) - x * centre) / half; };
+    const auto mapped = [&](const at::Tensor& x) { return passed(x).sub_(x, centre).div_(half); };
     at::Tensor before = block_;
     block_ = mapped(before);
     for (int degree = 1; degree < kDegree; ++degree) {
-      at::Tensor next = mapped(block_) * 2 - before;
+      at::Tensor next = mapped(block_).mul_(2).sub_(before);
       before = std::move(block_);
       block_ = std::move(next);
     }

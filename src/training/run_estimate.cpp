@@ -87,11 +87,11 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   const double batch = std::min(sizes.edges, static_cast<double>(training.batch_size));
   sizes.pairs = batch * static_cast<double>(1 + training.negatives);
   const bool recommends = isRecommender(options.model);
-  const bool embedding = recommends || dataset.features.empty() || network.features == "embedding";
-  const double input = recommends  ? sizes.width
-                       : embedding ? static_cast<double>(network.embedding)
-                                   : static_cast<double>(dataset.features.columns());
-  sizes.embedding = embedding ? input : 0;
+  const bool given = !recommends && !dataset.features.empty() && network.features != "embedding";
+  const bool learned = !given || network.features == "both";
+  sizes.embedding = recommends ? sizes.width : learned ? static_cast<double>(network.embedding) : 0;
+  const double input =
+      sizes.embedding + (given ? static_cast<double>(dataset.features.columns()) : 0);
   sizes.parameters =
       productsPerLayer(options.model) * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
       sizes.nodes * sizes.embedding + sizes.views * 2 * sizes.hidden * sizes.hidden;

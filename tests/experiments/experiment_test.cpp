@@ -125,6 +125,19 @@ TEST(Experiments, CompareWithViewsThatAreNotTheVanillaOne) {
   EXPECT_EQ(bare.size(), 3U);
 }
 
+// A recipe may refit, which joint training cannot.
+TEST(Experiments, AskForNothingThatDoesNotGoTogether) {
+  const auto plan =
+      planExperiment(findExperiment("fig:optimization"), {.recipes = {"paper", "best"}}, always);
+  int joint = 0;
+  for (const Cell& cell : plan.cells) {
+    const RunOptions options = resolveCell(cell);
+    EXPECT_FALSE(options.training.refit) << cell.name();
+    joint += options.network.selector.joins() ? 1 : 0;
+  }
+  EXPECT_EQ(joint, 18);
+}
+
 TEST(Experiments, ShareRuns) {
   const ExperimentRequest request{.datasets = {"cora"}, .models = {"gae"}};
   const auto table = namesOf(planExperiment(findExperiment("table:planetoid"), request, always));

@@ -7,6 +7,7 @@
 
 #include "edgewise/experiments/paper_tables.h"
 #include "edgewise/experiments/results_page.h"
+#include "edgewise/util/file.h"
 #include "support/test_support.h"
 
 namespace edgewise {
@@ -20,6 +21,8 @@ using testing::TempFolder;
 Cell cellOf(const std::string& selector, const std::string& dataset = "cora") {
   return {.dataset = dataset, .model = "gae", .selector = selector, .recipe = "paper"};
 }
+
+std::string textOf(const std::filesystem::path& file) { return std::string(readFile(file).view()); }
 
 SeedResult resultOf(std::uint64_t seed, double auc, double valid = 0.5) {
   SeedResult run;
@@ -133,6 +136,24 @@ TEST(PaperTables, KnowThatThePaperFineTunes) {
   EXPECT_EQ(number("paper", "ps2"), "93.80");
   EXPECT_EQ(number("best", "ps2-scratch"), "92.50");
   EXPECT_EQ(number("best", "none"), "86.30");
+}
+
+TEST(ResultBook, AddsToWhatIsStoredAndLeavesOtherDatasetsAlone) {
+  const TempFolder folder;
+  ResultBook first;
+  first.add(cellOf("none"), resultOf(0, 0.5));
+  first.add(cellOf("none", "citeseer"), resultOf(0, 0.6));
+  first.addTo(folder.path());
+  // As somebody has it open in an editor.
+  (void)folder.write("citeseer.jsonl", textOf(folder.path() / "citeseer.jsonl") + "\n");
+  const std::string edited = textOf(folder.path() / "citeseer.jsonl");
+  ResultBook second;
+  second.add(cellOf("none"), resultOf(1, 0.7));
+  second.addTo(folder.path());
+  EXPECT_EQ(textOf(folder.path() / "citeseer.jsonl"), edited);
+  const ResultBook both = ResultBook::read(folder.path());
+  ASSERT_NE(both.find(cellOf("none").name()), nullptr);
+  EXPECT_EQ(both.find(cellOf("none").name())->runs.size(), 2U);
 }
 
 TEST(PaperTables, StandBesideThePaper) {

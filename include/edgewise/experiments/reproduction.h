@@ -74,7 +74,7 @@ class ReproductionWatcher {
   };
   // Several times a second.
   virtual void tick(const Moment& moment) = 0;
-  virtual void finished(const std::string& run, const SeedResult& result, double seconds,
+  virtual void finished(const Cell& cell, const SeedResult& result, double seconds,
                         const Moment& moment) = 0;
   virtual void failed(const RunFailure& failure) = 0;
 };

@@ -78,6 +78,8 @@ class ResultBook {
   static ResultBook read(const std::filesystem::path& folder);
   // Writes every dataset's file anew, whole or not at all, cells by name.
   void write(const std::filesystem::path& folder) const;
+  // Adds all of this book to what the folder holds. Files of other datasets stay as they are.
+  void addTo(const std::filesystem::path& folder) const;
 
   void add(const Cell& cell, SeedResult run);
   // Says why a dataset has no results; forgotten when it gets some.
@@ -91,6 +93,8 @@ class ResultBook {
   [[nodiscard]] const std::map<std::string, CellResult>& cells() const { return cells_; }
 
  private:
+  [[nodiscard]] std::map<std::string, std::string> files() const;
+
   std::map<std::string, CellResult> cells_;
   std::map<std::string, std::string> absent_;
 };
