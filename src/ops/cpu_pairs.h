@@ -11,7 +11,7 @@
 namespace edgewise::detail {
 
 // All matrices are row-major and `width` wide: `sources` and `targets` by layer [nodes, width],
-// pair matrices by view [pairs, width]. A null pair matrix is left out; a null layer counts as 0.
+// pair matrices by view [pairs, width]. A null gradient is left out; a null layer counts as 0.
 template <class Real>
 struct PairProductInput {
   const PairIndex& pairs;
@@ -33,6 +33,16 @@ void pairProductsBackwardOnCpu(const PairProductInput<Real>& input,
                                std::span<const Real* const> gradients,
                                std::span<Real* const> to_sources,
                                std::span<Real* const> to_targets);
+
+// out[view][p] = the dot product of sources[i][u] and targets[j][v].
+template <class Real>
+void pairDotsOnCpu(const PairProductInput<Real>& input, std::span<Real* const> out);
+
+// As pairProductsBackwardOnCpu does, with one number a pair and view for its gradient.
+template <class Real>
+void pairDotsBackwardOnCpu(const PairProductInput<Real>& input,
+                           std::span<const Real* const> gradients,
+                           std::span<Real* const> to_sources, std::span<Real* const> to_targets);
 
 // out[p] = x[end of p].
 template <class Real>

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_pairs.h"
 #include "ops/device_pairs.h"
@@ -61,56 +62,103 @@ at::Tensor sumsByNode(const PairIndex& pairs, const at::Tensor& like) {
   return onDevice(like) ? at::empty(sizes, options) : at::zeros(sizes, options);
 }
 
-// One [pairs, width] a view: a^i[u] * b^j[v].
-variable_list products(const PairShape& shape, const variable_list& a, const variable_list& b) {
-  const at::Tensor& like = anyOf(a);
+// The two rules by which the rows of two ends become a view of the pair. Both are bilinear in the
+// rows: `apply` gives one tensor a view, `addGradients` adds to one matrix [nodes, width] a layer.
+
+// [pairs, width] a view: a^i[u] * b^j[v].
+struct Elementwise {
+  static constexpr const char* kName = "viewPairs";
+
+  static at::Tensor output(std::int64_t pairs, const at::Tensor& like) {
+    return at::empty({pairs, like.size(1)}, like.options().requires_grad(false));
+  }
+  static void apply(const PairShape& shape, const variable_list& a, const variable_list& b,
+                    const variable_list& out) {
+    const at::Tensor& like = anyOf(a);
+    detail::dispatchReal(
+        kName, like,
+        [&]<class Real>(Real) {
+          detail::pairProductsOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(a),
+                                           readPointers<Real>(b), shape.width},
+                                          writePointers<Real>(out));
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::pairProducts<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
+                                   detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
+                                   detail::deviceLayers<Real>(b), shape.width,
+                                   detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
+        });
+  }
+  static void addGradients(const PairShape& shape, const variable_list& gradients,
+                           const variable_list& layers, const variable_list& to_layers) {
+    const at::Tensor& like = anyOf(layers);
+    detail::dispatchReal(
+        kName, like,
+        [&]<class Real>(Real) {
+          const std::vector<Real*> to = writePointers<Real>(to_layers);
+          detail::pairProductsBackwardOnCpu<Real>(
+              {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
+               shape.width},
+              readPointers<Real>(gradients), to, to);
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::pairProductsBackward<Real>(
+              stream, detail::devicePairs(*shape.pairs, like.device()),
+              detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
+              detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
+              detail::devicePointers<cuda::LayerGradients<Real>, Real>(to_layers));
+        });
+  }
+};
+
+// [pairs] a view: the sum over columns of that. On the host alone.
+struct Dot {
+  static constexpr const char* kName = "viewDots";
+
+  static at::Tensor output(std::int64_t pairs, const at::Tensor& like) {
+    return at::empty({pairs}, like.options().requires_grad(false));
+  }
+  static void apply(const PairShape& shape, const variable_list& a, const variable_list& b,
+                    const variable_list& out) {
+    detail::dispatchReal(kName, anyOf(a), [&]<class Real>(Real) {
+      detail::pairDotsOnCpu<Real>(
+          {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
+          writePointers<Real>(out));
+    });
+  }
+  static void addGradients(const PairShape& shape, const variable_list& gradients,
+                           const variable_list& layers, const variable_list& to_layers) {
+    detail::dispatchReal(kName, anyOf(layers), [&]<class Real>(Real) {
+      const std::vector<Real*> to = writePointers<Real>(to_layers);
+      detail::pairDotsBackwardOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
+                                           readPointers<Real>(layers), shape.width},
+                                          readPointers<Real>(gradients), to, to);
+    });
+  }
+};
+
+template <class Rule>
+variable_list applyRule(const PairShape& shape, const variable_list& a, const variable_list& b) {
+  const auto pairs = static_cast<std::int64_t>(shape.pairs->size());
   variable_list out;
   for (std::size_t view = 0; view < shape.views.size(); ++view) {
-    out.push_back(at::empty({static_cast<std::int64_t>(shape.pairs->size()), like.size(1)},
-                            like.options().requires_grad(false)));
+    out.push_back(Rule::output(pairs, anyOf(a)));
   }
-  detail::dispatchReal(
-      "viewPairs", like,
-      [&]<class Real>(Real) {
-        detail::pairProductsOnCpu<Real>(
-            {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
-            writePointers<Real>(out));
-      },
-      [&]<class Real>(Real, cuda::Stream stream) {
-        cuda::pairProducts<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
-                                 detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
-                                 detail::deviceLayers<Real>(b), shape.width,
-                                 detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
-      });
+  Rule::apply(shape, a, b, out);
   return out;
 }
 
 // One [nodes, width] a wanted layer: the gradients of both ends together.
-variable_list productGradients(const PairShape& shape, const variable_list& gradients,
-                               const variable_list& layers) {
-  const at::Tensor& like = anyOf(layers);
+template <class Rule>
+variable_list ruleGradients(const PairShape& shape, const variable_list& gradients,
+                            const variable_list& layers) {
   variable_list by_layer(shape.layers);
   variable_list out;
   for (const std::uint32_t layer : shape.wanted) {
-    by_layer[layer] = sumsByNode(*shape.pairs, like);
+    by_layer[layer] = sumsByNode(*shape.pairs, anyOf(layers));
     out.push_back(by_layer[layer]);
   }
-  detail::dispatchReal(
-      "viewPairs", like,
-      [&]<class Real>(Real) {
-        const std::vector<Real*> to = writePointers<Real>(by_layer);
-        detail::pairProductsBackwardOnCpu<Real>(
-            {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
-             shape.width},
-            readPointers<Real>(gradients), to, to);
-      },
-      [&]<class Real>(Real, cuda::Stream stream) {
-        cuda::pairProductsBackward<Real>(
-            stream, detail::devicePairs(*shape.pairs, like.device()),
-            detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
-            detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
-            detail::devicePointers<cuda::LayerGradients<Real>, Real>(by_layer));
-      });
+  Rule::addGradients(shape, gradients, layers, by_layer);
   return out;
 }
 
@@ -138,9 +186,10 @@ bool anyDefined(const variable_list& tensors) {
                      [](const at::Tensor& tensor) { return tensor.defined(); });
 }
 
-// The gradient of ViewProducts as an operation of its own: bilinear in the views' gradients g and
-// the layers h, so that it can be differentiated once more.
-class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradient> {
+// The gradient of PairViews as an operation of its own: bilinear in the views' gradients g and the
+// layers h, so that it can be differentiated once more.
+template <class Rule>
+class PairViewsGradient : public torch::autograd::Function<PairViewsGradient<Rule>> {
  public:
   // `inputs`: the views' gradients, then the layers.
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
@@ -150,7 +199,7 @@ class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradie
     detail::keep(context, "shape", shape);
     context->set_materialize_grads(false);
     const auto split = all.begin() + static_cast<std::ptrdiff_t>(shape->views.size());
-    return productGradients(*shape, {all.begin(), split}, {split, all.end()});
+    return ruleGradients<Rule>(*shape, {all.begin(), split}, {split, all.end()});
   }
 
   // With c the gradients of the outputs: <c, G(g, h)> = sum of g_ij (c^i_u h^j_v + h^i_u c^j_v).
@@ -164,12 +213,12 @@ class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradie
     }
     const auto split = saved.begin() + static_cast<std::ptrdiff_t>(shape->views.size());
     const variable_list h(split, saved.end());
-    const variable_list first = products(*shape, c, h);
-    const variable_list second = products(*shape, h, c);
+    const variable_list first = applyRule<Rule>(*shape, c, h);
+    const variable_list second = applyRule<Rule>(*shape, h, c);
     for (std::size_t view = 0; view < shape->views.size(); ++view) {
       result[view] = first[view] + second[view];
     }
-    const variable_list to_h = productGradients(*shape, {saved.begin(), split}, c);
+    const variable_list to_h = ruleGradients<Rule>(*shape, {saved.begin(), split}, c);
     for (std::size_t i = 0; i < to_h.size(); ++i) {
       result[shape->views.size() + shape->wanted[i]] = to_h[i];
     }
@@ -177,7 +226,8 @@ class ViewProductsGradient : public torch::autograd::Function<ViewProductsGradie
   }
 };
 
-class ViewProducts : public torch::autograd::Function<ViewProducts> {
+template <class Rule>
+class PairViews : public torch::autograd::Function<PairViews<Rule>> {
  public:
   static variable_list forward(AutogradContext* context, at::TensorList layers,
                                const Shape& shape) {
@@ -186,7 +236,7 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
     context->save_for_backward(layers.vec());
     detail::keep(context, "shape", shape);
     context->set_materialize_grads(false);
-    return products(*shape, h, h);
+    return applyRule<Rule>(*shape, h, h);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -211,11 +261,22 @@ class ViewProducts : public torch::autograd::Function<ViewProducts> {
     inputs.insert(inputs.end(), saved.begin(), saved.end());
     const Shape reached = std::move(used);
     const variable_list to_layers =
-        spread(*reached, ViewProductsGradient::apply(at::TensorList(inputs), reached));
+        spread(*reached, PairViewsGradient<Rule>::apply(at::TensorList(inputs), reached));
     std::copy(to_layers.begin(), to_layers.end(), result.begin());
     return result;
   }
 };
+
+template <class Rule>
+Shape shapeOf(std::span<const at::Tensor> layers, const std::shared_ptr<const PairIndex>& pairs,
+              std::span<const LayerPair> views) {
+  detail::requireLayersAndViews(Rule::kName, layers, *pairs, views);
+  return std::make_shared<const PairShape>(
+      PairShape{pairs,
+                {views.begin(), views.end()},
+                layers.size(),
+                static_cast<std::size_t>(layers.front().size(1))});
+}
 
 static_assert(static_cast<int>(PairEnd::kBoth) == cuda::kBothEnds);
 
@@ -292,13 +353,22 @@ at::Tensor scatterEnd(const at::Tensor& rows, const std::shared_ptr<const PairIn
 std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   std::span<const LayerPair> views) {
-  detail::requireLayersAndViews("viewPairs", layers, *pairs, views);
-  const auto shape = std::make_shared<const PairShape>(
-      PairShape{pairs,
-                {views.begin(), views.end()},
-                layers.size(),
-                static_cast<std::size_t>(layers.front().size(1))});
-  return ViewProducts::apply(at::TensorList(layers.data(), layers.size()), shape);
+  return PairViews<Elementwise>::apply(at::TensorList(layers.data(), layers.size()),
+                                       shapeOf<Elementwise>(layers, pairs, views));
+}
+
+std::vector<at::Tensor> viewDots(std::span<const at::Tensor> layers,
+                                 const std::shared_ptr<const PairIndex>& pairs,
+                                 std::span<const LayerPair> views) {
+  if (!layers.empty() && onDevice(layers.front())) {
+    std::vector<at::Tensor> dots;
+    for (const at::Tensor& products : viewPairs(layers, pairs, views)) {
+      dots.push_back(rowSum(products));
+    }
+    return dots;
+  }
+  return PairViews<Dot>::apply(at::TensorList(layers.data(), layers.size()),
+                               shapeOf<Dot>(layers, pairs, views));
 }
 
 at::Tensor gatherEnd(const at::Tensor& x, const std::shared_ptr<const PairIndex>& pairs,

@@ -126,6 +126,7 @@ std::vector<OpCase> pairCases() {
       {"ViewPairs", layers, [=](const Tensors& x) { return viewPairs(x, index(), views); }},
       {"ViewPairsOfOneView", layers,
        [=](const Tensors& x) { return viewPairs(x, index(), std::vector<LayerPair>{{1, 2}}); }},
+      {"ViewDots", layers, [=](const Tensors& x) { return viewDots(x, index(), views); }},
       {"GatherSource",
        {{kNodes, 5}},
        [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kSource)}; }},

@@ -253,6 +253,80 @@ TEST(ViewPairs, RefusesWhatDoesNotFit) {
       [&] { (void)gatherEnd(randomTensor({5, 2}, 1), index, PairEnd::kSource); }, "5 rows");
 }
 
+Tensors plainDots(const Tensors& layers, std::span<const Edge> pairs,
+                  std::span<const LayerPair> views) {
+  Tensors dots;
+  for (const at::Tensor& products : plainViews(layers, pairs, views)) {
+    dots.push_back(products.sum(1));
+  }
+  return dots;
+}
+
+// All views of two to four layers have kernels of their own, and widths are cut in strips.
+TEST(ViewDots, OfAllViewsEqualSummedProductsWithTheirDerivatives) {
+  for (const std::uint32_t depth : {2U, 3U, 4U, 5U}) {
+    for (const std::int64_t width : {3, 16, 64, 133}) {
+      SCOPED_TRACE(::testing::Message() << depth << " layers, " << width << " wide");
+      const std::vector<LayerPair> views = someViews(depth, (1U << (depth * depth)) - 1);
+      const std::vector<Edge> pairs = awkwardPairs(6, 9, depth);
+      const auto index = PairIndex::make(pairs, 6);
+      expectSameDerivatives([&](const Tensors& in) { return viewDots(in, index, views); },
+                            [&](const Tensors& in) { return plainDots(in, pairs, views); },
+                            randomLayers(depth, 6, width));
+    }
+  }
+  const std::vector<LayerPair> views = someViews(4, 0xffff);
+  const auto many = PairIndex::make(awkwardPairs(700, 900, 7), 700);
+  expectSameBitsForThreads([&](const Tensors& in) { return viewDots(in, many, views); },
+                           randomLayers(4, 700, 85, at::kFloat));
+}
+
+TEST(ViewDots, EqualSummedProductsWithTheirDerivatives) {
+  for (const std::int64_t width : {0, 1, 4, 16, 37}) {
+    for (const std::uint32_t bits : {0b1U, 0b10U, 0b110110U, 0b111111111U}) {
+      SCOPED_TRACE(::testing::Message() << width << " wide, views " << bits);
+      const std::vector<LayerPair> views = someViews(3, bits);
+      const std::vector<Edge> pairs = awkwardPairs(6, 9, bits);
+      const auto index = PairIndex::make(pairs, 6);
+      expectSameDerivatives([&](const Tensors& in) { return viewDots(in, index, views); },
+                            [&](const Tensors& in) { return plainDots(in, pairs, views); },
+                            randomLayers(3, 6, width));
+    }
+  }
+}
+
+TEST(ViewDots, AgreeWithFiniteDifferencesInSeveralBlocks) {
+  const std::vector<LayerPair> views = someViews(2, 0b1110);
+  const auto few = PairIndex::make(awkwardPairs(5, 8, 1), 5);
+  expectFiniteDifferences([&](const Tensors& in) { return viewDots(in, few, views); },
+                          randomLayers(2, 5, 3));
+  const std::vector<Edge> pairs = awkwardPairs(700, 900, 700);
+  const auto many = PairIndex::make(pairs, 700);
+  expectSameDerivatives([&](const Tensors& in) { return viewDots(in, many, views); },
+                        [&](const Tensors& in) { return plainDots(in, pairs, views); },
+                        randomLayers(2, 700, 3));
+  expectSameBitsForThreads([&](const Tensors& in) { return viewDots(in, many, views); },
+                           randomLayers(2, 700, 33, at::kFloat));
+}
+
+TEST(ViewDots, LeaveOutViewsAndLayersThatNothingIsAskedOf) {
+  const std::vector<Edge> pairs = awkwardPairs(6, 9, 2);
+  const auto index = PairIndex::make(pairs, 6);
+  const std::vector<LayerPair> views = someViews(3, 0b111111111);
+  const auto some = [](const Tensors& all) { return Tensors{all[1], all[8]}; };
+  expectSameDerivatives([&](const Tensors& in) { return some(viewDots(in, index, views)); },
+                        [&](const Tensors& in) { return some(plainDots(in, pairs, views)); },
+                        randomLayers(3, 6, 4));
+  const std::vector<LayerPair> of_two = someViews(2, 0b1111);
+  const at::Tensor fixed = randomTensor({6, 4}, 1);
+  expectSameDerivatives(
+      [&](const Tensors& in) { return viewDots(Tensors{fixed, in[0]}, index, of_two); },
+      [&](const Tensors& in) { return plainDots({fixed, in[0]}, pairs, of_two); },
+      {randomLeaf({6, 4}, 2)});
+  expectFailure<ShapeError>([&] { (void)viewDots(Tensors{}, index, of_two); },
+                            "a layer and a view");
+}
+
 TEST(GatherEnd, EqualsSelectedRowsWithTheirDerivatives) {
   for (const std::size_t nodes : {1U, 2U, 40U, 600U}) {
     const std::vector<Edge> pairs = awkwardPairs(nodes, 3 * nodes, nodes);

@@ -27,6 +27,12 @@ struct LayerPair {
                                                 const std::shared_ptr<const PairIndex>& pairs,
                                                 std::span<const LayerPair> views);
 
+// The sums over the columns of these, [pairs] a view, without holding the products: what the dot
+// product makes of each view. The same otherwise.
+[[nodiscard]] std::vector<at::Tensor> viewDots(std::span<const at::Tensor> layers,
+                                               const std::shared_ptr<const PairIndex>& pairs,
+                                               std::span<const LayerPair> views);
+
 enum class PairEnd : std::uint8_t { kSource, kTarget, kBoth };
 
 // x [nodes, width] -> [pairs, width]: the rows of one end, or [2 * pairs, width] of both, source
