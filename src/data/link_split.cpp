@@ -7,28 +7,6 @@
 namespace edgewise {
 namespace {
 
-// An optional column survives only where both sides have it: half a column would be out of step
-// with the edges.
-template <class T>
-void appendColumn(std::vector<T>& to, std::size_t to_rows, const std::vector<T>& from,
-                  std::size_t from_rows) {
-  if (to.size() != to_rows || from.size() != from_rows) {
-    to.clear();
-    return;
-  }
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-void appendTable(EdgeTable& to, const EdgeTable& from) {
-  if (from.empty()) {
-    return;
-  }
-  appendColumn(to.weight, to.size(), from.weight, from.size());
-  appendColumn(to.time, to.size(), from.time, from.size());
-  appendColumn(to.edge_class, to.size(), from.edge_class, from.size());
-  to.edges.insert(to.edges.end(), from.edges.begin(), from.edges.end());
-}
-
 void addNegatives(Fingerprint& hash, const FrozenNegatives& negatives) {
   hash.add(std::span<const Edge>(negatives.edges)).add(std::uint64_t{negatives.per_positive});
 }
@@ -79,23 +57,23 @@ LinkSplit splitLinks(const Dataset& dataset, const SplitOptions& split,
 TrainingEdges trainingEdges(const LinkSplit& split, std::string_view message_at_train) {
   TrainingEdges training = split.training;
   if (message_at_train == "train+valid") {
-    appendTable(training.message.table, training.valid.positive);
+    training.message.table.append(training.valid.positive);
   }
   return training;
 }
 
 MessageEdges messagesAtValid(const TrainingEdges& training) {
   MessageEdges messages = training.message;
-  appendTable(messages.table, training.revealed_at_valid.table);
+  messages.table.append(training.revealed_at_valid.table);
   return messages;
 }
 
 MessageEdges messagesAtTest(const LinkSplit& split, std::string_view message_at_test) {
   MessageEdges messages = messagesAtValid(split.training);
   if (message_at_test == "train+valid") {
-    appendTable(messages.table, split.training.valid.positive);
+    messages.table.append(split.training.valid.positive);
   }
-  appendTable(messages.table, split.revealed_at_test.table);
+  messages.table.append(split.revealed_at_test.table);
   return messages;
 }
 

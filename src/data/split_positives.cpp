@@ -258,6 +258,11 @@ LinkSplit takeOfficial(const Dataset& dataset, const SplitShares& shares, std::s
   const OfficialSplit& official = *dataset.official;
   LinkSplit split;
   split.training.message.table = official.train;
+  if (dataset.bipartite && official.train.time.empty()) {
+    std::vector<std::uint32_t>& place = split.training.message.table.place;
+    place.resize(official.train.size());
+    std::iota(place.begin(), place.end(), std::uint32_t{0});
+  }
   split.training.valid.positive = official.valid;
   split.test.positive = official.test;
   if (official.valid.empty()) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "edgewise/data/edge_ages.h"
 #include "edgewise/data/planted.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/rng.h"
@@ -360,6 +361,68 @@ TEST(SplitLinks, CarvesTheLastOfEveryListWhereAsked) {
   EXPECT_EQ(timed.training.valid.positive.edges,
             (std::vector<Edge>{makeEdge(3, 4), makeEdge(3, 4 + 1), makeEdge(3, 4 + 2),
                                makeEdge(0, 4 + 9), makeEdge(1, 4 + 14)}));
+}
+
+// Training edges know their place among each other, whatever is held out.
+TEST(SplitLinks, TellsTheOrderOfListsWithoutTimes) {
+  Dataset dataset = listedShoppers();
+  const SplitOptions last{.valid = 0.125, .carve = "last"};
+  const LinkSplit split = splitLinks(dataset, last, {.per_positive = 2}, 0);
+  const EdgeTable& train = split.training.supervision.table;
+  const EdgeTable& valid = split.training.valid.positive;
+  ASSERT_EQ(train.place.size(), train.size());
+  ASSERT_EQ(valid.place.size(), valid.size());
+  const std::vector<Edge>& file = dataset.official->train.edges;
+  for (std::size_t row = 0; row < train.size(); ++row) {
+    EXPECT_EQ(file[train.place[row]], train.edges[row]);
+  }
+  for (std::size_t row = 0; row < valid.size(); ++row) {
+    EXPECT_EQ(file[valid.place[row]], valid.edges[row]);
+  }
+  // Columns stay in step when validation edges join the messages.
+  const MessageEdges both = messagesAtTest(split, "train+valid");
+  EXPECT_EQ(both.table.place.size(), both.table.size());
+  EXPECT_EQ(trainingEdges(split, "train+valid").message.table.place.size(), both.table.size());
+  // Times say it all, and lists that were dealt out at random say nothing.
+  EdgeTable& listed = dataset.official->train;
+  for (std::size_t row = 0; row < listed.size(); ++row) {
+    listed.time.push_back(-static_cast<double>(row));
+  }
+  EXPECT_TRUE(
+      splitLinks(dataset, last, {.per_positive = 2}, 0).training.supervision.table.place.empty());
+  EXPECT_TRUE(splitLinks(shoppers(30, 20), {}, {.per_positive = 2}, 0)
+                  .training.supervision.table.place.empty());
+}
+
+TEST(EdgeAges, AreTheSharesOfListsThatCameLater) {
+  EdgeTable table{.edges = {makeEdge(0, 5), makeEdge(1, 5), makeEdge(0, 6), makeEdge(0, 7),
+                            makeEdge(0, 8), makeEdge(2, 5)},
+                  .place = {3, 9, 1, 0, 7, 4}};
+  const EdgeLists by_source{.node_count = 9, .by_source = true};
+  EXPECT_EQ(edgeAges(table, by_source),
+            (std::vector<double>{0.375, 0.5, 0.625, 0.875, 0.125, 0.5}));
+  // Times go before places, and what came at the same time is equally old.
+  table.time = {2010, 2010, 2012, 2010, 2011, 2010};
+  EXPECT_EQ(edgeAges(table, by_source), (std::vector<double>{0.75, 0.5, 0.125, 0.75, 0.375, 0.5}));
+  const std::vector<double> together = edgeAges(table, {.node_count = 9});
+  EXPECT_DOUBLE_EQ(together[2], 0.5 / 6);
+  EXPECT_DOUBLE_EQ(together[4], 1.5 / 6);
+  EXPECT_DOUBLE_EQ(together[0], 4.0 / 6);
+  EXPECT_TRUE(edgeAges({.edges = table.edges}, by_source).empty());
+}
+
+TEST(EdgeTable, AppendsColumnsThatBothHave) {
+  EdgeTable one{.edges = {makeEdge(0, 1)}, .weight = {2}, .time = {5}};
+  one.append({.edges = {makeEdge(1, 2)}, .weight = {3}, .place = {5}});
+  EXPECT_EQ(one.edges, (std::vector<Edge>{makeEdge(0, 1), makeEdge(1, 2)}));
+  EXPECT_EQ(one.weight, (std::vector<float>{2, 3}));
+  EXPECT_TRUE(one.time.empty());
+  EXPECT_TRUE(one.place.empty());
+  EdgeTable none;
+  none.append(one);
+  EXPECT_EQ(none.weight, one.weight);
+  none.append({});
+  EXPECT_EQ(none.weight, one.weight);
 }
 
 TEST(SplitLinks, KeepsContextEdgesAsMessagesAndDrawsNegativesAmongTargets) {
