@@ -114,7 +114,10 @@ Figure optimizationFigure(const ExperimentPlan& plan, const ResultBook& book) {
           any = &cell;
           const std::string apply = resolveCell(cell).network.selector.apply;
           const auto way = std::ranges::find(ways, apply) - ways.begin();
-          found[static_cast<std::size_t>(way)] = book.find(cell.name());
+          // Another way was asked for by hand.
+          if (static_cast<std::size_t>(way) < ways.size()) {
+            found[static_cast<std::size_t>(way)] = book.find(cell.name());
+          }
         }
       }
       if (any == nullptr) {

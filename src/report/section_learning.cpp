@@ -132,6 +132,9 @@ std::string phaseTitle(const std::string& phase) {
   if (phase == "joint") {
     return "joint search and training";
   }
+  if (phase == "alike") {
+    return "training, and beside it the search for views";
+  }
   return phase == "refit" ? "training on all that is known" : "training";
 }
 

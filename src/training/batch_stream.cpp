@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "edgewise/data/edge_ages.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/rng.h"
 
@@ -33,22 +34,41 @@ EdgeSet knownEdges(const Dataset& dataset, const TrainingEdges& training,
 }
 
 // Some of the edges by lot, in their order; at least one.
-std::vector<Edge> someOf(std::span<const Edge> edges, double share, std::uint64_t seed) {
-  if (share >= 1 || edges.empty()) {
-    return {edges.begin(), edges.end()};
+EdgeTable someOf(const EdgeTable& table, double share, std::uint64_t seed) {
+  if (share >= 1 || table.empty()) {
+    return table;
   }
-  std::vector<std::uint32_t> rows(edges.size());
-  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  std::vector<std::size_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
   RngStream(seed, "batches.share").shuffle(std::span(rows));
-  const auto kept = std::llround(share * static_cast<double>(edges.size()));
+  const auto kept = std::llround(share * static_cast<double>(table.size()));
   rows.resize(static_cast<std::size_t>(std::max(1LL, kept)));
   std::ranges::sort(rows);
-  std::vector<Edge> some;
-  some.reserve(rows.size());
-  for (const std::uint32_t row : rows) {
-    some.push_back(edges[row]);
+  return table.select(rows);
+}
+
+// recent^-age, scaled so that all together are as many as there are edges.
+std::vector<double> sharesByAge(const EdgeTable& table, double recent, const Dataset& dataset) {
+  if (recent == 1 || table.empty()) {
+    return {};
   }
-  return some;
+  std::vector<double> shares = edgeAges(
+      table, {.node_count = dataset.node_count, .by_source = dataset.bipartite.has_value()});
+  if (shares.empty()) {
+    throw DataError(
+        fmt::format("training.recent: nothing tells which edges of {} are recent", dataset.name),
+        "give times (--set data.time_column=NAME), split users' lists with "
+        "split.kind=official, or set training.recent=1");
+  }
+  for (double& share : shares) {
+    share = std::pow(recent, -share);
+  }
+  const double scale =
+      static_cast<double>(table.size()) / std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) {
+    share *= scale;
+  }
+  return shares;
 }
 
 BatchOptions fitted(BatchOptions options, std::size_t edges) {
@@ -89,7 +109,13 @@ TargetSampler targetSamplerOf(const Dataset& dataset, const CandidateNodes& cand
 
 BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
                          const BatchOptions& options, std::uint64_t seed)
-    : supervision_(someOf(training.supervision.table.edges, options.share, seed)),
+    : BatchStream(dataset, training, someOf(training.supervision.table, options.share, seed),
+                  options, seed) {}
+
+BatchStream::BatchStream(const Dataset& dataset, const TrainingEdges& training,
+                         EdgeTable supervision, const BatchOptions& options, std::uint64_t seed)
+    : shares_(sharesByAge(supervision, options.recent, dataset)),
+      supervision_(std::move(supervision.edges)),
       options_(fitted(options, supervision_.size())),
       seed_(seed),
       candidates_(dataset, training.supervision.table.edges),
@@ -135,10 +161,32 @@ std::vector<std::uint32_t> BatchStream::order(std::uint64_t epoch) const {
   if (epoch == epoch_ && !order_.empty()) {
     return order_;
   }
-  std::vector<std::uint32_t> rows(supervision_.size());
-  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
   RngStream random(seed_, fmt::format("batches.order.{}", epoch));
+  std::vector<std::uint32_t> rows = rowsOf(random);
   random.shuffle(std::span(rows));
+  return rows;
+}
+
+std::vector<std::uint32_t> BatchStream::rowsOf(RngStream& random) const {
+  std::vector<std::uint32_t> rows;
+  rows.reserve(supervision_.size());
+  if (shares_.empty()) {
+    rows.resize(supervision_.size());
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    return rows;
+  }
+  // A comb with one tooth a place, laid over the shares side by side: an edge gets its share
+  // rounded up or down, and all together their number.
+  const double offset = random.uniform();
+  double end = 0;
+  for (std::uint32_t row = 0; row < shares_.size(); ++row) {
+    end += shares_[row];
+    while (rows.size() < supervision_.size() && static_cast<double>(rows.size()) + offset < end) {
+      rows.push_back(row);
+    }
+  }
+  // Rounding may leave the last tooth beyond the last edge.
+  rows.resize(supervision_.size(), static_cast<std::uint32_t>(shares_.size() - 1));
   return rows;
 }
 

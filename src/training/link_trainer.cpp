@@ -53,9 +53,7 @@ MetricSet validateScorer(const LinkScorer& scorer, const Dataset& dataset,
     // What users have met is what was learned from; where validation edges leak into the messages,
     // they are still to be found.
     MessageEdges known{training.supervision.table};
-    known.table.edges.insert(known.table.edges.end(),
-                             training.revealed_at_valid.table.edges.begin(),
-                             training.revealed_at_valid.table.edges.end());
+    known.table.append(training.revealed_at_valid.table);
     const MetricSet full =
         evaluateFullRanking(scorer, dataset, known, training.valid.positive, setup.full);
     for (const auto& [name, value] : full.values()) {
@@ -84,7 +82,8 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
                {.batch_size = static_cast<std::size_t>(setup_.options.batch_size),
                 .negatives_per_positive = static_cast<std::size_t>(setup_.options.negatives),
                 .same_source = setup_.same_source,
-                .hidden = setup_.options.mask_targets},
+                .hidden = setup_.options.mask_targets,
+                .recent = setup_.options.recent},
                setup_.seed),
       messages_(planMessages(model, dataset, training.message, setup_.edge_weights)),
       valid_messages_(
@@ -94,7 +93,7 @@ LinkTrainer::LinkTrainer(const LinkModel& model, const Dataset& dataset,
   invariant(model.decoder().choosesViews() == (setup_.chooser != nullptr),
             "views are chosen where the decoder needs choices, and only there");
   nameDecidingMetric(setup_);
-  if (setup_.chooser) {
+  if (setup_.chooser && !setup_.alike) {
     chooser_ = setup_.chooser->on(messages_);
     positive_views_ =
         chooseSupervised(*setup_.chooser, messages_, batches_.supervision(), model_.nodeCount(),
@@ -162,7 +161,6 @@ void LinkTrainer::sendPositiveViews() {
   }
   positive_places_ = places.to(setup_.device);
   positive_weights_ = weights.to(setup_.device);
-  positive_bonus_ = positive_views_->bonus(positive_weights_.options());
 }
 
 ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
@@ -170,12 +168,8 @@ ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
   const at::Tensor known =
       knownShares(batch.rows, positive_places_, positive_weights_, depth * depth);
   const auto negative = PairIndex::makeOnDevice(batch.negative(), model_.nodeCount());
-  const ViewChoice chosen = chooser_->choose(negative);
-  at::Tensor bonus;
-  if (positive_bonus_.defined()) {
-    bonus = at::cat({positive_bonus_.index_select(0, batch.rows), chosen->bonus(known.options())});
-  }
-  return ViewChoices::onDevice(at::cat({known, chosen->shares(depth, known.options())}, 1), bonus);
+  const at::Tensor chosen = chooser_->choose(negative)->shares(depth, known.options());
+  return ViewChoices::onDevice(at::cat({known, chosen}, 1));
 }
 
 ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {

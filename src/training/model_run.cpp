@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "edgewise/data/edge_ages.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
@@ -46,9 +47,30 @@ void checkSearch(const SelectorOptions& selector, const TrainingOptions& trainin
                       selector.joins() ? "lower it, or raise training.epochs"
                                        : "lower it, or raise selector.epochs");
   }
+  if (training.recent > 1 && selector.holdout == "rotate") {
+    throw ConfigError(
+        "training.recent draws edges several times, and selector.holdout=rotate would learn from "
+        "edges and ask for them at once",
+        "set selector.holdout=valid, or training.recent=1");
+  }
   if (selector.mix == "score" && selector.view_loss == 1) {
     throw ConfigError("selector.view_loss=1 leaves the selector nothing to learn from",
                       "set it below 1, or use --selector mean");
+  }
+}
+
+// What would be found out only when all else is done.
+void checkRecent(const Dataset& dataset, const LinkSplit& split, const TrainingOptions& training) {
+  if (training.recent == 1 || !training.refit) {
+    return;
+  }
+  EdgeTable all = split.training.supervision.table;
+  all.append(split.training.valid.positive);
+  if (edgeAges(all, {.node_count = dataset.node_count, .by_source = false}).empty()) {
+    throw DataError(
+        "training.recent: nothing tells which of training and validation edges are "
+        "recent, and training.refit learns from both",
+        "give both times, or set training.recent=1");
   }
 }
 
@@ -57,9 +79,11 @@ void checkRefit(const RunOptions& options) {
   if (!options.training.refit) {
     return;
   }
-  if (options.network.selector.joins()) {
-    throw ConfigError("training.refit does not go with selector.apply=joint",
-                      "the selector needs held-out edges to the end; use finetune or scratch");
+  const SelectorOptions& selector = options.network.selector;
+  if (selector.joins() && !selector.learnsAlike()) {
+    throw ConfigError(
+        "training.refit does not go with selector.apply=joint",
+        "the selector needs held-out edges to the end; use alike, finetune or scratch");
   }
   if (options.split.message_at_test != "train+valid" || options.split.message_at_train != "train") {
     throw ConfigError(
@@ -88,6 +112,7 @@ class ModelRun {
   }
 
   RunMetrics train() {
+    checkRecent(dataset_, split_, options_.training);
     const TrainingEdges training = prepareEdges();
     std::optional<PhaseTime> search;
     if (model_->searched() != nullptr) {
@@ -219,6 +244,7 @@ class ModelRun {
   [[nodiscard]] TrainerSetup applySetup() const {
     TrainerSetup setup = plainSetup();
     setup.chooser = chooser_;
+    setup.alike = options_.network.selector.learnsAlike();
     if (finetunes()) {
       setup.options.learning_rate = options_.network.selector.apply_rate;
     }
@@ -250,7 +276,8 @@ class ModelRun {
       state.selector->parameters.flat().copy_(state.selector->best);
       weights_.selector = state.selector->parameters.clone();
     }
-    curves_.push_back({options_.network.selector.joins() ? "joint" : "search", state.curve});
+    const SelectorOptions& selector = options_.network.selector;
+    curves_.push_back({selector.joins() ? selector.apply : "search", state.curve});
     last_ = endOf(state);
     return last_.time;
   }
@@ -265,9 +292,7 @@ class ModelRun {
   void trainAnew() {
     weights_.validated = std::move(weights_.model);
     TrainingEdges training = trainingEdges(split_, "train+valid");
-    training.supervision.table.edges.insert(training.supervision.table.edges.end(),
-                                            training.valid.positive.edges.begin(),
-                                            training.valid.positive.edges.end());
+    training.supervision.table.append(training.valid.positive);
     training.valid = {};
     TrainerSetup setup = applySetup();
     setup.options.epochs = last_.best_epoch;

@@ -288,9 +288,11 @@ std::optional<TopLists> ModelScorer::topBlock(std::span<const NodeId> sources, N
 
 std::uint64_t ModelScorer::pairsWithinReach() const {
   constexpr std::uint64_t kDecodedPairs = 20'000'000;
-  return factors_ || !parameters_.flat().device().is_cpu()
-             ? std::numeric_limits<std::uint64_t>::max()
-             : kDecodedPairs;
+  constexpr std::uint64_t kDecodedOnDevice = 200'000'000;
+  if (factors_) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return onDevice(parameters_.flat()) ? kDecodedOnDevice : kDecodedPairs;
 }
 
 std::vector<std::vector<double>> ModelScorer::scoreByView(std::span<const Edge> pairs) const {

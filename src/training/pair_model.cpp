@@ -97,7 +97,9 @@ void checkSelector(const RunOptions& options) {
         "use none, fixed:I,J, rs, ps2 or oracle");
   }
   if (selector.joins()) {
-    throw ConfigError("selector.apply=joint: seal is not the model that searches for its views",
+    throw ConfigError(fmt::format("selector.apply={}: seal is not the model that searches for its "
+                                  "views",
+                                  selector.apply),
                       "set selector.apply=scratch");
   }
   if (selector.searches() && selector.degrees == "views+score") {

@@ -112,7 +112,7 @@ double selectorBytesPerPair(const ModelSizes& sizes, const SelectorOptions& sele
   }
   const double fused = 2 * sizes.layers * sizes.width + 8 * sizes.chosen_from;
   const double twice = 8 * sizes.chosen_from * (sizes.width + static_cast<double>(selector.hidden));
-  return kFloat * (selector.order == "exact" ? twice : fused);
+  return kFloat * (selector.order == "exact" && !selector.learnsAlike() ? twice : fused);
 }
 
 // Of what is over when training begins: a spectral start holds four blocks of vectors in double
@@ -125,14 +125,27 @@ double startBytes(const ModelSizes& sizes, const ModelOptions& network) {
              : 0;
 }
 
+// Of one pair in the predictor: the representations of its views and the hidden layers on them;
+// dot products hold no more than scores, unless each pair has the one view that was chosen for it.
+double predictorBytesPerPair(const ModelSizes& sizes, const ModelOptions& network) {
+  constexpr double kScores = 6;
+  const SelectorOptions& selector = network.selector;
+  const bool one_chosen = selector.choosesByPair() && !selector.scoresViewsApart() &&
+                          (!selector.searches() || selector.top == 1);
+  if (network.predictor.kind == "dot" && !one_chosen) {
+    const double views = selector.kind == "jk" ? sizes.layers * sizes.layers : sizes.views;
+    return kFloat * kScores * std::max(views, sizes.chosen_from);
+  }
+  return kFloat * sizes.views * (2 + 3 * static_cast<double>(network.predictor.layers - 1)) *
+         std::max(sizes.width, sizes.hidden);
+}
+
 double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
   const ModelOptions& network = options.network;
   // A layer keeps its sum, its output and what the next one reads; the way back holds about four
   // more at once.
   const double norm = network.encoder.norm == "layer" ? 1 : 0;
   const double node_matrices = sizes.layers * (3 + norm) + 4;
-  const double pair_matrices =
-      sizes.views * (2 + 3 * static_cast<double>(network.predictor.layers - 1));
   // Values, gradients, two moments, the best epoch, and a checkpoint being written; a search keeps
   // weights of its own and moves them both ways. An average is one more, and one is put aside while
   // it is validated.
@@ -140,8 +153,8 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOption
   constexpr double kBytesPerEdge = 64;
   constexpr double kProgram = 250e6;
   const double step = node_matrices * sizes.nodes * sizes.width * kFloat +
-                      pair_matrices * sizes.pairs * std::max(sizes.width, sizes.hidden) * kFloat +
-                      selectorBytesPerPair(sizes, network.selector) * sizes.pairs;
+                      sizes.pairs * (predictorBytesPerPair(sizes, network) +
+                                     selectorBytesPerPair(sizes, network.selector));
   return kProgram + std::max(step, startBytes(sizes, network)) +
          copies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
          4 * featureBytes(dataset);
@@ -185,7 +198,9 @@ double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOpt
 
 // Passes over a batch in one step of the search.
 double searchPasses(const SelectorOptions& selector) {
-  return selector.order == "first" ? 2 : selector.order == "second" ? 5 : 6;
+  return selector.learnsAlike() || selector.order == "first" ? 2
+         : selector.order == "second"                        ? 5
+                                                             : 6;
 }
 
 // What training on subgraphs takes, by the size of some that the whole graph has.
@@ -264,11 +279,10 @@ RunEstimate estimateModelRun(const Dataset& dataset, const RunOptions& options) 
     const double warm = stepsOf(std::min(selector.warmup, epochs), sizes, options.training);
     seconds += warm * plain + (steps - warm) * searchPasses(selector) * (plain + 3 * scoring);
   }
-  if (!selector.joins()) {
-    const double trainings = options.training.refit ? 2 : 1;
-    seconds += trainings * stepsOf(options.training.epochs, sizes, options.training) *
-               (plain + scoring / 2);
-  }
+  const int trainings = (selector.joins() ? 0 : 1) + (options.training.refit ? 1 : 0);
+  const double choosing = selector.learnsAlike() ? 0 : scoring / 2;
+  seconds +=
+      trainings * stepsOf(options.training.epochs, sizes, options.training) * (plain + choosing);
   // Pairs of the evaluation with their scores, and a block of a full ranking.
   constexpr double kBytesPerScoredPair = 24;
   constexpr double kRankingBlock = 400e6;

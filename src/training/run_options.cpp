@@ -37,8 +37,8 @@ void EvaluationOptions::bind(OptionSet& set) {
       "such ranking");
   set.add(
       "evaluation.full_users", full_users, {-1, std::int64_t{1} << 32},
-      "users that are ranked; 0: all; -1: all where scores are dot products or a GPU makes them, "
-      "else as many at random as can be ranked in a minute or so");
+      "users that are ranked; 0: all; -1: all where scores are dot products, else as many at random "
+      "as can be ranked in a minute or so, ten times as many where a GPU ranks them");
 }
 
 void HeuristicSettings::bind(OptionSet& set) {

@@ -23,7 +23,15 @@ BatchOptions batchOptions(const SearchSetup& setup) {
   return {.batch_size = static_cast<std::size_t>(options.batch_size),
           .negatives_per_positive = static_cast<std::size_t>(options.negatives),
           .same_source = setup.trainer.same_source,
-          .hidden = options.mask_targets || setup.upper.empty()};
+          .hidden = options.mask_targets || setup.upper.empty(),
+          .recent = options.recent};
+}
+
+// Edges held out are as they are: each counts once.
+BatchOptions upperOptions(const SearchSetup& setup) {
+  BatchOptions options = batchOptions(setup);
+  options.recent = 1;
+  return options;
 }
 
 // Training edges as the upper level sees them.
@@ -83,7 +91,7 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
       training_(training),
       setup_(std::move(setup)),
       batches_(dataset, training, batchOptions(setup_), setup_.trainer.seed),
-      upper_(dataset, upperEdges(training, setup_.upper), batchOptions(setup_),
+      upper_(dataset, upperEdges(training, setup_.upper), upperOptions(setup_),
              setup_.trainer.seed ^ kUpperSeed),
       messages_(planMessages(model, dataset, training.message, setup_.trainer.edge_weights)),
       valid_messages_(training.revealed_at_valid.table.empty()
@@ -91,6 +99,8 @@ SearchTrainer::SearchTrainer(const LinkModel& model, const Dataset& dataset,
                           : planMessages(model, dataset, messagesAtValid(training),
                                          setup_.trainer.edge_weights)) {
   invariant(model.selector() != nullptr, "a search needs a selector");
+  invariant(!sharesBatches() || setup_.trainer.options.recent == 1,
+            "edges that take turns are drawn once");
   TrainingOptions& options = setup_.trainer.options;
   nameDecidingMetric(setup_.trainer);
   options.epochs = setup_.selector.searchEpochs(options.epochs);
@@ -171,7 +181,8 @@ SearchTrainer::Levels SearchTrainer::levelsOf(const EdgeBatch& batch,
                               : setup_.trainer.options.mask_targets
                                   ? messages_->without(batch.positive)
                                   : messages_;
-  return {.lower = {messages, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
+  const auto lower = setup_.selector.learnsAlike() ? model_messages : messages;
+  return {.lower = {lower, PairBatch::make(batch.positive, batch.negative, model_.nodeCount())},
           .upper = {rotating() ? messages : messages_,
                     PairBatch::make(upper.positive, upper.negative, model_.nodeCount())},
           .model_messages = model_messages};
@@ -187,9 +198,10 @@ SearchTrainer::Levels SearchTrainer::levelsOnDevice(const detail::DeviceBatch& b
   const auto messages =
       rotating() ? messages_->withoutOnDevice(at::cat({batch.positive(), upper.positive()}, 0))
                  : own();
-  return {.lower = {messages, batch.pairs(nodes)},
+  const auto model_messages = rotating() && setup_.selector.joins() ? own() : messages;
+  return {.lower = {setup_.selector.learnsAlike() ? model_messages : messages, batch.pairs(nodes)},
           .upper = {rotating() ? messages : messages_, upper.pairs(nodes)},
-          .model_messages = rotating() && setup_.selector.joins() ? own() : messages};
+          .model_messages = model_messages};
 }
 
 SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
@@ -199,38 +211,47 @@ SearchTrainer::Pass SearchTrainer::passAt(const TrainingState& state) const {
 
 BilevelLosses SearchTrainer::lossesOf(const TrainingState& state, const Pass& pass,
                                       const Levels& levels) const {
-  const auto encoded = [this, pass](const Level& level, const Parameters& weights) {
+  const auto encoded = [this, pass](const Level& level, const Parameters& weights, bool alike) {
     // Nobody judges while all views count the same.
-    return pass.mixture.alike
-               ? model_.encodePairs(weights, level.messages, level.pairs.pairs, pass.noise)
-               : model_.encodeJudged(weights, level.messages, level.pairs.pairs, pass.noise);
+    return alike ? model_.encodePairs(weights, level.messages, level.pairs.pairs, pass.noise)
+                 : model_.encodeJudged(weights, level.messages, level.pairs.pairs, pass.noise);
   };
+  // What is added to scores is for edges held out alone: the model's weights would learn to undo
+  // it.
   const auto loss = [this, pass](const Level& level, const Parameters& weights,
                                  const EncodedPairs& known, const Parameters& selector,
-                                 GradientUse use) {
-    MixtureOptions mixture = pass.mixture;
-    mixture.use = use;
+                                 const MixtureOptions& mixture) {
     return model_.searchLoss(weights, selector, known, level.pairs, pass.noise, mixture);
   };
+  MixtureOptions of_model = pass.mixture;
+  of_model.alike = pass.mixture.alike || setup_.selector.learnsAlike();
+  of_model.rewarded = false;
   // The penalty is the model's own: held-out edges are only asked how well they are told.
   const auto lower = [=, this, &own = state.parameters, &level = levels.lower,
                       known = std::make_shared<EncodedPairs>()](
                          const Parameters& weights, const Parameters& selector, GradientUse use) {
     if (&weights == &own && known->layers.empty()) {
-      *known = encoded(level, weights);
+      *known = encoded(level, weights, of_model.alike);
     }
-    const EncodedPairs layers = &weights == &own ? *known : encoded(level, weights);
-    return model_.withPenalty(loss(level, weights, layers, selector, use), weights, level.pairs);
+    const EncodedPairs layers = &weights == &own ? *known : encoded(level, weights, of_model.alike);
+    MixtureOptions mixture = of_model;
+    mixture.use = use;
+    return model_.withPenalty(loss(level, weights, layers, selector, mixture), weights,
+                              level.pairs);
   };
   const auto upper = [=, &level = levels.upper](const Parameters& weights,
                                                 const Parameters& selector, GradientUse use) {
-    return loss(level, weights, encoded(level, weights), selector, use);
+    MixtureOptions mixture = pass.mixture;
+    mixture.use = use;
+    return loss(level, weights, encoded(level, weights, mixture.alike), selector, mixture);
   };
   return {.lower = lower, .upper = upper};
 }
 
 BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
-  return {.order = parseSearchOrder(setup_.selector.order),
+  // A model that learns alike does not depend on the selector: there is nothing of second order.
+  return {.order = setup_.selector.learnsAlike() ? SearchOrder::kFirst
+                                                 : parseSearchOrder(setup_.selector.order),
           .virtual_step = orElse(setup_.selector.virtual_step, rate),
           .difference = setup_.selector.difference};
 }
@@ -238,7 +259,7 @@ BilevelOptions SearchTrainer::bilevelOptions(double rate) const {
 at::Tensor SearchTrainer::modelLoss(const TrainingState& state, const Pass& pass,
                                     const Levels& levels, const BilevelLosses& losses) const {
   const Parameters& selector = state.selector->parameters;
-  if (setup_.selector.joins() && !warmingUp(state)) {
+  if (setup_.selector.joins() && !setup_.selector.learnsAlike() && !warmingUp(state)) {
     return model_.chosenLoss(state.parameters, selector, levels.model_messages, levels.lower.pairs,
                              pass.noise);
   }

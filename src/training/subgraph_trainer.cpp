@@ -49,7 +49,8 @@ SubgraphTrainer::SubgraphTrainer(const SubgraphModel& model, const Dataset& data
           dataset, training,
           {.batch_size = static_cast<std::size_t>(setup_.trainer.options.batch_size),
            .negatives_per_positive = static_cast<std::size_t>(setup_.trainer.options.negatives),
-           .share = setup_.subgraphs.train_share},
+           .share = setup_.subgraphs.train_share,
+           .recent = setup_.trainer.options.recent},
           setup_.trainer.seed) {
   nameDecidingMetric(setup_.trainer);
   ExtractionOptions extraction = setup_.subgraphs.extraction(setup_.trainer.seed);

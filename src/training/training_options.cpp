@@ -23,6 +23,10 @@ void TrainingOptions::bind(OptionSet& set) {
           "validate and keep a running average of the weights, in which a step's share shrinks by "
           "this factor with every later one; 0: the weights themselves");
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
+  set.add("training.recent", recent, {1.0, 1e6},
+          "how many times as often the latest edges are learned from as the first, at most: of a "
+          "user's list, or of all where there are no users; needs times, or users' lists in their "
+          "order; 1: all alike");
   set.add("training.negatives", negatives, {1, 100'000}, "negatives drawn for each positive");
   set.add(
       "training.negatives_of", negatives_of, {"auto", "graph", "source"},

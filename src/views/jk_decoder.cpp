@@ -106,6 +106,9 @@ class JkDecoder final : public Decoder {
     const at::Tensor shares = viewSoftmax(mixtureScores(parameters).reshape({-1, 1}), 1);
     const at::Tensor weights =
         expandColumns(shares.reshape({-1}), static_cast<std::int64_t>(pairs->size()));
+    if (dot_) {
+      return mixedDots(layers, pairs, views_, weights);
+    }
     const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
     return predictor_.logits(parameters, mixViews(z, weights), noise);
   }

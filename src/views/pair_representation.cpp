@@ -1,8 +1,10 @@
 #include "views/pair_representation.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
 #include "edgewise/ops/device.h"
+#include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/views/decoder.h"
 
@@ -84,6 +86,20 @@ at::Tensor representChosen(std::span<const at::Tensor> layers,
   return concatenate
              ? concatenateChosen(layers, *pairs, views)
              : chosenPairs(layers, pairs, std::make_shared<const std::vector<LayerPair>>(views));
+}
+
+at::Tensor mixedDots(std::span<const at::Tensor> layers,
+                     const std::shared_ptr<const PairIndex>& pairs,
+                     std::span<const LayerPair> views, const at::Tensor& shares) {
+  return columnSum(at::stack(viewDots(layers, pairs, views), 0) * shares);
+}
+
+at::Tensor meanOf(std::span<const at::Tensor> parts) {
+  at::Tensor sum = parts[0];
+  for (const at::Tensor& part : parts.subspan(1)) {
+    sum = sum + part;
+  }
+  return sum / static_cast<double>(parts.size());
 }
 
 at::Tensor endsExchanged(const at::Tensor& z) {

@@ -28,6 +28,15 @@ namespace edgewise::detail {
                                          const std::shared_ptr<const PairIndex>& pairs,
                                          const ViewChoices& choice, bool concatenate);
 
+// [pairs]: the dot products of all views, weighted by shares [views, pairs]. As often
+// differentiable as its parts.
+[[nodiscard]] at::Tensor mixedDots(std::span<const at::Tensor> layers,
+                                   const std::shared_ptr<const PairIndex>& pairs,
+                                   std::span<const LayerPair> views, const at::Tensor& shares);
+
+// The mean of tensors of one shape.
+[[nodiscard]] at::Tensor meanOf(std::span<const at::Tensor> parts);
+
 // Ends side by side, [pairs, 2 * width], the other way round.
 [[nodiscard]] at::Tensor endsExchanged(const at::Tensor& z);
 

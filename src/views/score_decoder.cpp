@@ -45,20 +45,22 @@ class ScoreDecoder final : public Decoder {
   [[nodiscard]] at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                 const PairBatch& batch, const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    return bothLosses(scores, together(scores, batch.choice), batch);
+    return bothLosses(scores, batch.choice ? mixed(scores, batch.choice) : meanOf(scores), batch);
   }
   [[nodiscard]] at::Tensor mixtureLoss(const Parameters& parameters, const LayerOutputs& layers,
                                        const PairBatch& batch, const ViewMixture& views,
                                        const Noise& noise) const override {
     const std::vector<at::Tensor> scores = scoreViews(parameters, layers, batch.pairs, noise);
-    const at::Tensor all = columnSum(at::stack(scores, 0) * views.shares);
+    const at::Tensor all =
+        views.shares.defined() ? columnSum(at::stack(scores, 0) * views.shares) : meanOf(scores);
     return bothLosses(scores, views.rewarded(all), batch);
   }
   using Decoder::logits;
   [[nodiscard]] at::Tensor logits(const Parameters& parameters, const LayerOutputs& layers,
                                   const std::shared_ptr<const PairIndex>& pairs,
                                   const ViewChoice& choice) const override {
-    return together(scoreViews(parameters, layers, pairs, Noise()), choice);
+    const at::Tensor scores = mixed(scoreViews(parameters, layers, pairs, Noise()), choice);
+    return chooses_ ? choice->rewarded(scores) : scores;
   }
   // The mean of all products of layers is the product of their means.
   [[nodiscard]] std::optional<ScoreFactors> factors(const Parameters&,
@@ -66,7 +68,7 @@ class ScoreDecoder final : public Decoder {
     if (!dot_ || chooses_) {
       return std::nullopt;
     }
-    const at::Tensor centre = mean(layers);
+    const at::Tensor centre = meanOf(layers);
     return ScoreFactors{centre, centre};
   }
   [[nodiscard]] bool choosesViews() const override { return chooses_; }
@@ -119,22 +121,14 @@ class ScoreDecoder final : public Decoder {
     return each * (view_loss_ / static_cast<double>(scores.size())) + all * (1 - view_loss_);
   }
 
-  [[nodiscard]] at::Tensor together(std::span<const at::Tensor> scores,
-                                    const ViewChoice& choice) const {
+  [[nodiscard]] at::Tensor mixed(std::span<const at::Tensor> scores,
+                                 const ViewChoice& choice) const {
     if (!chooses_) {
-      return mean(scores);
+      return meanOf(scores);
     }
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
     const at::Tensor all = at::stack(at::TensorList(scores.data(), scores.size()), 0);
-    return choice->rewarded(columnSum(all * choice->shares(depth_, all.options())));
-  }
-
-  static at::Tensor mean(std::span<const at::Tensor> scores) {
-    at::Tensor sum = scores[0];
-    for (const at::Tensor& score : scores.subspan(1)) {
-      sum = sum + score;
-    }
-    return sum / static_cast<double>(scores.size());
+    return columnSum(all * choice->shares(depth_, all.options()));
   }
 
   [[nodiscard]] std::size_t placeOf(LayerPair view) const {
@@ -146,6 +140,9 @@ class ScoreDecoder final : public Decoder {
                                                    const LayerOutputs& layers,
                                                    const std::shared_ptr<const PairIndex>& pairs,
                                                    const Noise& noise) const {
+    if (dot_) {
+      return bothWays(viewDots(layers, pairs, views_));
+    }
     const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
     std::vector<at::Tensor> scores(views_.size());
     for (const Head& head : heads_) {
@@ -163,6 +160,17 @@ class ScoreDecoder final : public Decoder {
 
   // A view and its mirror image carry the same two scores with ends exchanged; their mean stands
   // for both.
+  [[nodiscard]] std::vector<at::Tensor> bothWays(std::vector<at::Tensor> scores) const {
+    for (const Head& head : heads_) {
+      const LayerPair back{head.view.target, head.view.source};
+      if (symmetric_ && back != head.view) {
+        at::Tensor& forth = scores[placeOf(head.view)];
+        forth = (forth + scores[placeOf(back)]) / 2;
+        scores[placeOf(back)] = forth;
+      }
+    }
+    return scores;
+  }
   [[nodiscard]] at::Tensor bothWays(const Parameters& parameters, const Head& head,
                                     const LayerOutputs& layers,
                                     const std::shared_ptr<const PairIndex>& pairs,

@@ -30,19 +30,23 @@ void SelectorOptions::bind(OptionSet& set) {
   set.add("selector.xi", virtual_step, {-1.0, 10.0}, "ps2: size of the virtual step; -1: the lr");
   set.add("selector.lr", learning_rate, {-1.0, 10.0}, "ps2: the selector's lr; -1: the model's");
   set.add("selector.beta1", beta1, {0.0, 0.999}, "ps2: first beta of the selector's Adam");
-  set.add("selector.epochs", epochs, {1, 1'000'000}, "ps2: epochs of the search, unless joint");
+  set.add("selector.epochs", epochs, {1, 1'000'000},
+          "ps2: epochs of the search, unless joint or alike");
   set.add("selector.search_lr", search_rate, {-1.0, 10.0},
-          "ps2: the model's lr in the search, unless joint; -1: training.lr");
-  set.add("selector.search_batch", search_batch, {0, 1 << 24},
-          "ps2: positive edges a step of the search, unless joint; 0: training.batch_size");
+          "ps2: the model's lr in the search, unless joint or alike; -1: training.lr");
+  set.add(
+      "selector.search_batch", search_batch, {0, 1 << 24},
+      "ps2: positive edges a step of the search, unless joint or alike; 0: training.batch_size");
   set.add("selector.warmup", warmup, {0, 1'000'000},
           "ps2: epochs at the start of the search in which all views count the same");
   set.add("selector.holdout", holdout, {"valid", "rotate"},
           "ps2: edges the selector learns from: half of the validation edges, or training edges in "
           "turn, taken out of the messages meanwhile");
-  set.add("selector.apply", apply, {"finetune", "scratch", "joint"},
+  set.add("selector.apply", apply, {"finetune", "scratch", "joint", "alike"},
           "ps2: train with the chosen views from the search's weights, from new ones, or while "
-          "searching (joint: training.epochs and training.lr are those of all)");
+          "searching (joint: training.epochs and training.lr are those of all); alike: while "
+          "searching, but with all views counting the same, so that the selector is for scoring "
+          "alone (selector.order is first then)");
   set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
   set.add("selector.top", top, {1, 25},
           "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone; "

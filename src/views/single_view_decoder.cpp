@@ -2,6 +2,7 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <array>
 
 #include "views/pair_representation.h"
 #include "views/view_decoders.h"
@@ -65,6 +66,9 @@ class SingleViewDecoder final : public Decoder {
   [[nodiscard]] at::Tensor score(const Parameters& parameters, const LayerOutputs& layers,
                                  const std::shared_ptr<const PairIndex>& pairs,
                                  const Noise& noise) const {
+    if (dot_) {
+      return scoreByDots(layers, pairs);
+    }
     const std::vector<at::Tensor> z = representPairs(layers, pairs, views_, concatenate_);
     const at::Tensor forth = predictor_.logits(parameters, z[0], noise);
     if (!both_ways_) {
@@ -73,6 +77,16 @@ class SingleViewDecoder final : public Decoder {
     const at::Tensor back = predictor_.logits(
         parameters, representTurned(layers, pairs, views_[0], concatenate_), noise);
     return (forth + back) / 2;
+  }
+
+  [[nodiscard]] at::Tensor scoreByDots(const LayerOutputs& layers,
+                                       const std::shared_ptr<const PairIndex>& pairs) const {
+    if (!both_ways_) {
+      return viewDots(layers, pairs, views_)[0];
+    }
+    const std::array ways = {views_[0], LayerPair{views_[0].target, views_[0].source}};
+    const std::vector<at::Tensor> dots = viewDots(layers, pairs, ways);
+    return (dots[0] + dots[1]) / 2;
   }
 
   bool concatenate_;

@@ -189,17 +189,15 @@ ViewVerdict ViewSelector::judge(const Parameters& selector, const EncodedPairs& 
 ViewMixture ViewSelector::mix(const Parameters& selector, const EncodedPairs& pairs,
                               const MixtureOptions& options) const {
   if (options.alike) {
-    const auto views = static_cast<std::int64_t>(views_.size());
-    const auto count = static_cast<std::int64_t>(pairs.pairs->size());
-    return {.shares = at::full({views, count}, 1 / static_cast<double>(views),
-                               pairs.layers.front().options().requires_grad(false)),
-            .use = options.use};
+    return {.shares = {}, .use = options.use};
   }
   const ViewVerdict verdict = judge(selector, pairs, options.use);
   const at::Tensor shares = options.inverse_temperature.defined()
                                 ? viewSoftmax(verdict.scores * options.inverse_temperature, 1)
                                 : viewSoftmax(verdict.scores, options.temperature);
-  return {.shares = shares, .bonus = verdict.bonus, .use = options.use};
+  return {.shares = shares,
+          .bonus = options.rewarded ? verdict.bonus : at::Tensor(),
+          .use = options.use};
 }
 
 ViewChoice ViewSelector::choose(const Parameters& selector, const EncodedPairs& pairs) const {

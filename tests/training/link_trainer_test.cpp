@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "edgewise/data/planted.h"
@@ -137,6 +139,75 @@ TEST(BatchStream, IsAFunctionOfSeedEpochAndNumber) {
   EXPECT_EQ(two.batch(2).negative, late.negative);
   two.beginEpoch(5);
   EXPECT_NE(two.batch(2).positive, late.positive);
+}
+
+std::vector<std::size_t> firstRows(std::size_t count) {
+  std::vector<std::size_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+// What is drawn of each supervision edge in `epochs` epochs, by its row.
+std::vector<std::size_t> drawnOf(const BatchStream& stream, std::size_t edges,
+                                 std::uint64_t epochs) {
+  std::vector<std::size_t> drawn(edges, 0);
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    for (std::size_t i = 0; i < stream.batchesPerEpoch(); ++i) {
+      for (const std::uint32_t row : stream.batchOf(epoch, i).rows) {
+        ++drawn[row];
+      }
+    }
+  }
+  return drawn;
+}
+
+// Edges of four times, by their ages: 4^(-7/8), 4^(-5/8), ... 4^(-1/8).
+TEST(BatchStream, DrawsRecentEdgesMoreOften) {
+  const Dataset dataset = smallPlanted();
+  LinkSplit split = splitOf(dataset);
+  EdgeTable& edges = split.training.supervision.table;
+  edges = edges.select(firstRows(edges.size() / 4 * 4));
+  const std::size_t quarter = edges.size() / 4;
+  for (std::size_t row = 0; row < edges.size(); ++row) {
+    edges.time.push_back(2000 - static_cast<double>(row / quarter));
+  }
+  const BatchOptions options{.batch_size = 50, .recent = 4};
+  const BatchStream stream(dataset, split.training, options, 9);
+  constexpr std::uint64_t kEpochs = 20;
+  const std::vector<std::size_t> drawn = drawnOf(stream, edges.size(), kEpochs);
+  std::size_t all = 0;
+  double scale = 0;
+  for (int k = 0; k < 4; ++k) {
+    scale += std::pow(2, -0.25 - 0.5 * k) / 4;
+  }
+  for (std::size_t row = 0; row < drawn.size(); ++row) {
+    all += drawn[row];
+    const double share = std::pow(2, -0.25 - 0.5 * static_cast<double>(row / quarter)) / scale;
+    // Its share rounded up or down in every epoch.
+    EXPECT_GE(drawn[row], kEpochs * static_cast<std::size_t>(std::floor(share))) << row;
+    EXPECT_LE(drawn[row], kEpochs * static_cast<std::size_t>(std::ceil(share))) << row;
+  }
+  EXPECT_EQ(all, kEpochs * edges.size());
+  std::array<double, 4> by_age{};
+  for (std::size_t row = 0; row < drawn.size(); ++row) {
+    by_age[row / quarter] += static_cast<double>(drawn[row]);
+  }
+  for (int k = 1; k < 4; ++k) {
+    EXPECT_NEAR(by_age[k] / by_age[0], std::pow(2, -0.5 * k), 0.02) << k;
+  }
+  // The rows name the edges, and another stream draws the same.
+  const EdgeBatch batch = BatchStream(dataset, split.training, options, 9).batchOf(3, 1);
+  EXPECT_EQ(batch.rows, stream.batchOf(3, 1).rows);
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    EXPECT_EQ(batch.positive[i], edges.edges[batch.rows[i]]);
+  }
+}
+
+TEST(BatchStream, NeedsToKnowWhichEdgesAreRecent) {
+  const Dataset dataset = smallPlanted();
+  const LinkSplit split = splitOf(dataset);
+  expectFailure<DataError>([&] { (void)BatchStream(dataset, split.training, {.recent = 2}, 1); },
+                           "nothing tells which edges of " + dataset.name + " are recent");
 }
 
 // Held-out edges are unknown to training: over many draws some of them must turn up as negatives.

@@ -166,7 +166,7 @@ TEST(RecommenderRun, IsForecastWithAllItsPhases) {
 
 // What a selector adds for degrees goes through search, application, a model file and back.
 TEST(RecommenderRun, JudgesByDegreesInEveryPhase) {
-  for (const std::string apply : {"joint", "finetune", "scratch"}) {
+  for (const std::string apply : {"joint", "alike", "finetune", "scratch"}) {
     SCOPED_TRACE(apply);
     const Dataset dataset = makeShop();
     std::vector<MetricSet> tests;
@@ -255,6 +255,61 @@ TEST(RecommenderRun, TrainsAnewOnAllInteractionsForTheBestNumberOfEpochs) {
   EXPECT_FALSE(stored.model.flat().equal(stored.validated.flat()));
 }
 
+// Trained anew without a selector, on all interactions, and scored with the one that was found.
+TEST(RecommenderRun, TrainsAnewAlike) {
+  const TempFolder folder;
+  const Dataset dataset = makeShop();
+  RunOptions options = shopRun(
+      "lightgcn", "ps2",
+      {"training.refit=true", "split.message_at_test=train+valid", "training.epochs=4",
+       "selector.apply=alike", "model.depth_zero=true", "selector.order=first", "selector.lr=0.1",
+       "selector.degrees=views+score", "selector.top=9", "selector.tau=1"});
+  const LinkSplit split = splitOf(dataset, options);
+  const RunMetrics run = runModel(dataset, split, options, folder.path());
+  EXPECT_EQ(run.apply, "alike");
+  EXPECT_EQ(run.learning->refit_epochs, run.learning->best_epoch);
+  const RunMetrics again = evaluateModel(dataset, split, options, folder.path());
+  EXPECT_EQ(again.valid, run.valid);
+  EXPECT_EQ(again.test, run.test);
+  // LightGCN without a selector is the mean of all views: its weights after as many epochs.
+  const LinkModel searched = makeModel(dataset, options);
+  const ModelWeights stored =
+      readModel(folder.path(), searched, {options, dataset.hash, split.hash});
+  RunOptions plain =
+      shopRun("lightgcn", "none", {"training.epochs=" + std::to_string(run.learning->best_epoch)});
+  const LinkModel model = makeModel(dataset, plain);
+  TrainingEdges all = trainingEdges(split, "train+valid");
+  all.supervision.table.append(all.valid.positive);
+  all.valid = {};
+  LinkTrainer trainer(model, dataset, all,
+                      {.options = plain.training, .seed = 2, .metrics = {}, .same_source = true});
+  TrainingState state = trainer.start();
+  trainer.run(state, [](const TrainingState&) {});
+  EXPECT_LT((stored.model.flat() - state.parameters.flat()).abs().max().item<double>(), 1e-4);
+}
+
+TEST(RecommenderRun, LearnsMoreFromRecentPurchases) {
+  Dataset dataset = makeShop();
+  const std::vector<std::string> settings = {"training.refit=true", "training.recent=16",
+                                             "split.message_at_test=train+valid",
+                                             "training.epochs=4"};
+  const auto shop = [&] { return shopRun("lightgcn", "none", settings); };
+  const TempFolder nowhere;
+  expectFailure<DataError>([&] { (void)runShop(shop(), nowhere, dataset); },
+                           "nothing tells which of training and validation edges are recent");
+  for (std::size_t row = 0; row < dataset.edges.size(); ++row) {
+    dataset.edges.time.push_back(static_cast<double>(row * 7919 % 1000));
+  }
+  const TempFolder folder;
+  RunOptions options = shop();
+  const LinkSplit split = splitOf(dataset, options);
+  const RunMetrics run = runModel(dataset, split, options, folder.path());
+  EXPECT_EQ(evaluateModel(dataset, split, options, folder.path()).test, run.test);
+  options.training.recent = 1;
+  const TempFolder plain;
+  EXPECT_NE(runModel(dataset, split, options, plain.path()).test, run.test);
+}
+
 TEST(RecommenderRun, RefusesOptionsThatDoNotGoTogether) {
   const Dataset dataset = makeShop();
   const auto refuses = [&](const std::vector<std::string>& settings, const std::string& problem) {
@@ -264,6 +319,12 @@ TEST(RecommenderRun, RefusesOptionsThatDoNotGoTogether) {
   refuses({"training.negatives_of=graph"}, "compares a positive with negatives");
   refuses({"training.refit=true"}, "messages are 'train' in training and 'train' in the test");
   refuses({"model.layer_weights=1,2"}, "2 weights");
+  expectFailure<ConfigError>(
+      [&] {
+        checkModelRun(dataset,
+                      shopRun("lightgcn", "ps2", {"training.recent=2", "selector.holdout=rotate"}));
+      },
+      "draws edges several times");
   expectFailure<ConfigError>(
       [&] { checkModelRun(dataset, shopRun("lightgcn", "ps2", {"model.unit_length=training"})); },
       "other lengths");

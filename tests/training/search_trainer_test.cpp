@@ -203,6 +203,30 @@ TEST(SearchTrainer, LeavesTheSelectorAloneWhileAllViewsCountTheSame) {
   EXPECT_FALSE(at::equal(state.selector->parameters.flat(), selector));
 }
 
+// The model's weights go the way they would without a selector, which learns all the same.
+TEST(SearchTrainer, LearnsAlikeWhateverTheSelectorSays) {
+  for (const char* holdout : {"rotate", "valid"}) {
+    SearchCase with(holdout, "exact");
+    with.options.network.selector.apply = "alike";
+    const LinkModel model = makeModel(with.dataset, with.options);
+    const HalvedValid halves = halveValid(with.split.training.valid, 3);
+    const auto learned = [&](std::int64_t warmup) {
+      with.options.network.selector.warmup = warmup;
+      SearchTrainer trainer = with.trainer(
+          model, with.split.training, std::string(holdout) == "valid" ? halves.upper : EdgeTable());
+      TrainingState state = trainer.start();
+      for (std::size_t batch = 0; batch < 3; ++batch) {
+        trainer.step(state, trainer.batches().batch(batch));
+      }
+      return state;
+    };
+    const TrainingState judged = learned(0);
+    const TrainingState warm = learned(2);
+    EXPECT_TRUE(at::equal(judged.parameters.flat(), warm.parameters.flat()));
+    EXPECT_FALSE(at::equal(judged.selector->parameters.flat(), warm.selector->parameters.flat()));
+  }
+}
+
 // Nothing of the warm start is kept, however well it validates.
 TEST(SearchTrainer, KeepsNoEpochFromBeforeTheFirstChoice) {
   SearchCase with("rotate", "first");

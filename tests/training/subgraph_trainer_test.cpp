@@ -519,6 +519,7 @@ TEST(SubgraphRun, SaysWhatDoesNotGoTogether) {
   refused("rs", "model.first_depth=3", [](RunOptions& o) { o.network.encoder.first_depth = 3; });
   refused("oracle", "model.first_depth", [](RunOptions& o) { o.network.encoder.first_depth = 2; });
   refused("ps2", "joint", [](RunOptions& o) { o.network.selector.apply = "joint"; });
+  refused("ps2", "alike", [](RunOptions& o) { o.network.selector.apply = "alike"; });
   refused("ps2", "views+score", [](RunOptions& o) {
     o.network.selector.apply = "scratch";
     o.network.selector.degrees = "views+score";

@@ -232,6 +232,32 @@ TEST(ViewSelector, JudgesConcatenatedPairsTheSameBothWays) {
   }
 }
 
+// The product of means of layers is the mean of all products, and means side by side are the mean
+// of layers side by side.
+TEST(ViewSelector, LearnsAlikeWhatTheMeanOfAllViewsLearns) {
+  const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
+  const auto index = PairIndex::make(Pairs().forth, 5);
+  const PairBatch batch{index, at::ones({6}, at::kDouble)};
+  const ViewMixture even{.shares = at::full({4, 6}, 0.25, at::kDouble), .use = GradientUse::kAgain};
+  for (const std::string mix : {"representation", "score"}) {
+    for (const std::string predictor : {"dot", "hadamard", "concat"}) {
+      for (const bool symmetric : {false, true}) {
+        SCOPED_TRACE(mix + ", " + predictor);
+        ParameterLayout layout;
+        DecoderContext context{.depth = 2, .width = 4, .symmetric = symmetric};
+        context.predictor.kind = predictor;
+        const auto decoder = makeDecoder({.kind = "ps2", .mix = mix}, context, layout);
+        const Parameters weights = Parameters::initial(layout, 5, at::kDouble);
+        const double mean =
+            decoder->mixtureLoss(weights, layers, batch, even, Noise()).item<double>();
+        EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(), mean, 1e-12);
+        EXPECT_NEAR(decoder->mixtureLoss(weights, layers, batch, {}, Noise()).item<double>(), mean,
+                    1e-12);
+      }
+    }
+  }
+}
+
 // With all views used, the weights of a choice are the shares of the search.
 TEST(ViewSelector, AllViewsTogetherAreTheMixture) {
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
@@ -297,7 +323,7 @@ TEST(ViewSelector, MixesViewsAlikeWithoutLookingAtThem) {
   const LayerOutputs layers = {randomMatrix(1, 5, 4), randomMatrix(2, 5, 4)};
   const auto index = PairIndex::make(Pairs().forth, 5);
   const ViewMixture mixture = selector.mix(Parameters(), {layers, index}, {.alike = true});
-  EXPECT_TRUE(at::equal(mixture.shares, at::full({4, 6}, 0.25, at::kDouble)));
+  EXPECT_FALSE(mixture.shares.defined());
   EXPECT_FALSE(mixture.bonus.defined());
 }
 
@@ -433,13 +459,20 @@ TEST(ViewSelector, SeesDegreesTheSameBothWays) {
       return decoder->logits(weights, layers, encoded.pairs, selector.choose(theta, encoded));
     };
     EXPECT_LT((scored(forth) - scored(back)).abs().max().item<double>(), 1e-6);
-    // The bonus is part of the score, and of the loss of a search.
+    // The bonus is part of the score and of held-out edges' loss, not of what the model learns by.
     PairBatch batch{forth.pairs, at::ones({6}, at::kDouble)};
     batch.choice = selector.choose(theta, forth);
-    const ViewMixture mixture = selector.mix(theta, forth, {.temperature = 0.5});
-    EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(),
-                decoder->mixtureLoss(weights, layers, batch, mixture, Noise()).item<double>(),
-                1e-6);
+    const auto mixed = [&](bool rewarded) {
+      const ViewMixture mixture =
+          selector.mix(theta, forth, {.temperature = 0.5, .rewarded = rewarded});
+      EXPECT_EQ(mixture.bonus.defined(), rewarded);
+      return decoder->mixtureLoss(weights, layers, batch, mixture, Noise()).item<double>();
+    };
+    EXPECT_NEAR(decoder->loss(weights, layers, batch, Noise()).item<double>(), mixed(false), 1e-6);
+    if (mix == "representation") {
+      EXPECT_NEAR(at::softplus(-scored(forth)).mean().item<double>(), mixed(true), 1e-6);
+    }
+    EXPECT_GT(std::abs(mixed(true) - mixed(false)), 1e-3);
     const auto plain = std::make_shared<ViewChoices>(*batch.choice);
     plain->setBonus(std::vector<float>(6, 0));
     const at::Tensor without = decoder->logits(weights, layers, forth.pairs, plain);

@@ -59,8 +59,8 @@ class LinkScorer {
                                                          std::size_t /*count*/) const {
     return std::nullopt;
   }
-  // About how many pairs can be scored in a minute or so: what a full ranking that nobody asked to
-  // be complete keeps to.
+  // About how many pairs can be scored without keeping anybody waiting: what a full ranking that
+  // nobody asked to be complete keeps to.
   [[nodiscard]] virtual std::uint64_t pairsWithinReach() const {
     return std::numeric_limits<std::uint64_t>::max();
   }

@@ -1,5 +1,7 @@
 // The batches of a training run: supervision edges in an order of each epoch's own, with fresh
 // negatives. A batch is a function of (seed, epoch, number), so a run can be taken up anywhere.
+// Where recent edges count more an epoch has as many places as there are edges, and an edge has
+// none, one or several of them.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +37,15 @@ struct BatchOptions {
   bool hidden = false;
   // Of the supervision edges that batches are made of; the others are known all the same.
   double share = 1;
+  // An edge is drawn this to the power of -age as often (edge_ages.h); 1: each once an epoch.
+  double recent = 1;
 };
 
 class BatchStream {
  public:
   // Negatives avoid every edge training knows and no other: held-out edges are not looked at.
-  // Throws DataError for a supervised source that knows every target where negatives keep it.
+  // Throws DataError for a supervised source that knows every target where negatives keep it, and
+  // where recent edges are to count more and ages are not known.
   BatchStream(const Dataset& dataset, const TrainingEdges& training, const BatchOptions& options,
               std::uint64_t seed);
 
@@ -75,6 +80,13 @@ class BatchStream {
   [[nodiscard]] EdgeBatch cut(std::span<const std::uint32_t> order, std::uint64_t epoch,
                               std::size_t number) const;
 
+  BatchStream(const Dataset& dataset, const TrainingEdges& training, EdgeTable supervision,
+              const BatchOptions& options, std::uint64_t seed);
+  // The rows of an epoch before they are shuffled.
+  [[nodiscard]] std::vector<std::uint32_t> rowsOf(RngStream& random) const;
+
+  // How often each edge is drawn, in all as many times as there are edges; empty: each once.
+  std::vector<double> shares_;
   std::vector<Edge> supervision_;
   BatchOptions options_;
   std::uint64_t seed_;

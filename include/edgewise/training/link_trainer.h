@@ -42,6 +42,8 @@ struct TrainerSetup {
   bool same_source = false;
   // Where the model's decoder needs choices.
   std::shared_ptr<const ViewChooser> chooser = nullptr;
+  // All views count the same in training; the choices are for scoring alone.
+  bool alike = false;
   at::Device device = at::kCPU;
 
   [[nodiscard]] bool validates() const { return !metrics.empty(); }
@@ -103,15 +105,13 @@ class LinkTrainer final : public PhaseTrainer {
   std::shared_ptr<const MessagePlan> messages_;
   // While validating; the same plan unless validation nodes bring edges of their own.
   std::shared_ptr<const MessagePlan> valid_messages_;
-  // Where the decoder needs choices: on messages_, and what was chosen for the supervision edges.
+  // Where the loss needs choices: on messages_, and what was chosen for the supervision edges.
   std::unique_ptr<BoundChooser> chooser_;
   std::optional<ViewChoices> positive_views_;
-  // On a GPU alone; the same choices there, [supervision edges, views of each], and what is added
-  // to these edges' scores, where something is.
+  // On a GPU alone; the same choices there, [supervision edges, views of each].
   std::unique_ptr<detail::DeviceLearning> device_;
   at::Tensor positive_places_;
   at::Tensor positive_weights_;
-  at::Tensor positive_bonus_;
 };
 
 // The views of supervision edges, once for all; where choices depend on messages and `masked`, each

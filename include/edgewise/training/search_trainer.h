@@ -1,5 +1,6 @@
 // The search phase: the selector learns on edges held out from the model's own training which views
-// serve, while the model learns with the mixtures it makes (bi-level, one step of each in turn).
+// serve, while the model learns with the mixtures it makes, or with all views counting the same
+// (bi-level, one step of each in turn).
 #pragma once
 
 #include <memory>

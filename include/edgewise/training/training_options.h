@@ -20,6 +20,7 @@ struct TrainingOptions {
   double average = 0;
   std::int64_t evaluate_every = 1;
   std::int64_t negatives = 1;
+  double recent = 1;
   std::string negatives_of = "auto";
   bool mask_targets = true;
   std::string select_by = "auto";

@@ -62,7 +62,9 @@ class Decoder {
   Decoder& operator=(Decoder&&) = delete;
   virtual ~Decoder() = default;
 
-  // What training minimises, []: the mean over the batch.
+  // What training minimises, []: the mean over the batch. Where choosesViews() and there are no
+  // choices, all views count the same. What choices add to scores is left out: it is learned on
+  // edges held out, and the model's weights would learn to undo it.
   [[nodiscard]] virtual at::Tensor loss(const Parameters& parameters, const LayerOutputs& layers,
                                         const PairBatch& batch, const Noise& noise) const = 0;
   // [pairs], no noise. `choice` is there when choosesViews().

@@ -18,7 +18,7 @@ struct PairBatch {
   std::shared_ptr<const PairIndex> pairs;
   // [pairs]: 1 for a link, 0 for none.
   at::Tensor labels;
-  // Where views are chosen by pair; else null.
+  // Where views are chosen by pair and are to count so; else null.
   ViewChoice choice = nullptr;
   // Where negatives belong to positives, those of the i-th follow those of the one before.
   std::size_t positives = 0;

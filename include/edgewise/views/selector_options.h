@@ -47,7 +47,9 @@ struct SelectorOptions {
     return kind == "mean" || (choosesByPair() && mix == "score");
   }
   // Whether search and application are one.
-  [[nodiscard]] bool joins() const { return searches() && apply == "joint"; }
+  [[nodiscard]] bool joins() const { return searches() && (apply == "joint" || apply == "alike"); }
+  // Whether the model learns as if nobody chose: the selector is for scoring alone.
+  [[nodiscard]] bool learnsAlike() const { return searches() && apply == "alike"; }
   // Epochs of the search where training as such takes `training_epochs`.
   [[nodiscard]] std::int64_t searchEpochs(std::int64_t training_epochs) const {
     return joins() ? training_epochs : epochs;

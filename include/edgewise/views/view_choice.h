@@ -14,10 +14,11 @@
 
 namespace edgewise {
 
-// How much each view of a pair counts, [views, pairs], and what is added to its score, [pairs],
-// where something is; the loss can be differentiated through both, as often as `use` says.
+// How much each view of a pair counts, [views, pairs] (undefined: all the same), and what is added
+// to its score, [pairs], where something is; the loss can be differentiated through both, as often
+// as `use` says.
 struct ViewMixture {
-  at::Tensor shares;
+  at::Tensor shares = {};
   at::Tensor bonus = {};
   GradientUse use = GradientUse::kOnce;
 

@@ -41,11 +41,13 @@ struct SelectorContext {
 // gradient will be differentiated again, by operations that can be, at nine times the memory for
 // three layers.
 struct MixtureOptions {
-  // All views count the same, and nobody is asked.
+  // All views count the same, nobody is asked and nothing added.
   bool alike = false;
   double temperature = 1;
   // One over it, [], where only a device knows it; undefined: `temperature` holds.
   at::Tensor inverse_temperature = {};
+  // Whether what is said of pairs apart from views comes along.
+  bool rewarded = true;
   GradientUse use = GradientUse::kOnce;
 };
 
