@@ -9,6 +9,7 @@
 
 #include "edgewise/training/run_folder.h"
 #include "edgewise/util/atomic_file.h"
+#include "edgewise/util/child_process.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
 #include "edgewise/util/text.h"
@@ -300,13 +301,9 @@ std::map<std::string, std::string> ResultBook::files() const {
   return files;
 }
 
-void ResultBook::write(const std::filesystem::path& folder) const {
-  for (const auto& [dataset, content] : files()) {
-    writeFileAtomically(folder / (dataset + std::string(kEnding)), content);
-  }
-}
-
 void ResultBook::addTo(const std::filesystem::path& folder) const {
+  // Another process may be adding to the same files.
+  const FolderLock lock(folder);
   ResultBook kept = read(folder);
   kept.merge(*this);
   const std::map<std::string, std::string> own = files();

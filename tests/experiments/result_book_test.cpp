@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 #include "edgewise/experiments/paper_tables.h"
 #include "edgewise/experiments/results_page.h"
@@ -52,7 +54,7 @@ TEST(ResultBook, ReadsWhatItWrote) {
   book.add(cellOf("none"), resultOf(0, 0.25));
   book.setAbsent("ogbl-ppa", "is not at hand");
   book.setAbsent("cora", "never said: it has results");
-  book.write(folder.path());
+  book.addTo(folder.path());
 
   const ResultBook again = ResultBook::read(folder.path());
   ASSERT_EQ(again.cells().size(), 2U);
@@ -154,6 +156,28 @@ TEST(ResultBook, AddsToWhatIsStoredAndLeavesOtherDatasetsAlone) {
   const ResultBook both = ResultBook::read(folder.path());
   ASSERT_NE(both.find(cellOf("none").name()), nullptr);
   EXPECT_EQ(both.find(cellOf("none").name())->runs.size(), 2U);
+}
+
+TEST(ResultBook, IsAddedToBySeveralAtOnce) {
+  const TempFolder folder;
+  constexpr std::uint64_t kWriters = 4;
+  constexpr std::uint64_t kRuns = 5;
+  std::vector<std::thread> writers;
+  for (std::uint64_t writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&folder, writer] {
+      for (std::uint64_t i = 0; i < kRuns; ++i) {
+        ResultBook book;
+        book.add(cellOf("none"), resultOf(writer * kRuns + i, 0.5));
+        book.addTo(folder.path());
+      }
+    });
+  }
+  for (std::thread& writer : writers) {
+    writer.join();
+  }
+  const ResultBook all = ResultBook::read(folder.path());
+  ASSERT_NE(all.find(cellOf("none").name()), nullptr);
+  EXPECT_EQ(all.find(cellOf("none").name())->runs.size(), kWriters * kRuns);
 }
 
 TEST(PaperTables, StandBesideThePaper) {

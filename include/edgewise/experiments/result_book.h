@@ -76,9 +76,8 @@ class ResultBook {
   // Reads NAME.jsonl below the folder; a folder that is not there holds nothing. Throws DataError
   // with file and line for what is damaged.
   static ResultBook read(const std::filesystem::path& folder);
-  // Writes every dataset's file anew, whole or not at all, cells by name.
-  void write(const std::filesystem::path& folder) const;
-  // Adds all of this book to what the folder holds. Files of other datasets stay as they are.
+  // Adds all of this book to what the folder holds, cells by name, every file whole or not at all.
+  // Files of other datasets stay as they are; several processes may add to a folder at once.
   void addTo(const std::filesystem::path& folder) const;
 
   void add(const Cell& cell, SeedResult run);
