@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <tuple>
 
 #include "edgewise/data/edge_ages.h"
@@ -18,6 +19,7 @@
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
 #include "edgewise/util/hash.h"
+#include "edgewise/util/interrupt.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
 #include "training/device_memory.h"
@@ -392,14 +394,23 @@ class ModelRun {
   }
 
   void noteChoices(const ViewScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
-    const ViewChoice choice = scorer.viewsOf(detail::pairsOf(test));
-    if (choice == nullptr) {
-      return;
+    // Recommendation has millions of pairs, each with a share for every view.
+    constexpr std::size_t kPairs = std::size_t{1} << 18;
+    const std::vector<Edge> pairs = detail::pairsOf(test);
+    detail::ViewTally tally(*model_, test.positive, pairs.size(), dataset_);
+    for (std::size_t begin = 0; begin < pairs.size(); begin += kPairs) {
+      throwIfInterrupted();
+      const ViewChoice choice = scorer.viewsOf(
+          std::span(pairs).subspan(begin, std::min(kPairs, pairs.size() - begin)));
+      if (choice == nullptr) {
+        return;
+      }
+      tally.add(*choice);
+      for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
+        run.test_views.push_back(hopsOf(choice->best(pair), model_->firstHops()));
+      }
     }
-    run.views = detail::summariseViews(*choice, *model_, test.positive, dataset_);
-    for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
-      run.test_views.push_back(hopsOf(choice->best(pair), model_->firstHops()));
-    }
+    run.views = tally.result();
     writeFileAtomically(folder_ / kViewsFile, detail::viewsText(*run.views));
   }
 

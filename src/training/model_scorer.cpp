@@ -16,8 +16,7 @@
 namespace edgewise {
 namespace {
 
-// Pairs scored at once: enough for full speed, little memory.
-constexpr std::size_t kBlock = 16'384;
+// Pairs scored at once on a device.
 constexpr std::size_t kDeviceBlock = 1 << 18;
 
 at::Tensor rowsOf(std::span<const NodeId> nodes) {
@@ -91,10 +90,10 @@ class ExactProducts {
 }  // namespace
 
 ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
-                       std::size_t node_count) {
+                       std::size_t node_count, std::size_t at_once) {
   std::shared_ptr<ViewChoices> all;
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
-    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
+  for (std::size_t begin = 0; begin < pairs.size(); begin += at_once) {
+    const auto block = pairs.subspan(begin, std::min(at_once, pairs.size() - begin));
     const ViewChoice choice = chooser.choose(PairIndex::make(block, node_count));
     if (!all) {
       all = std::make_shared<ViewChoices>(choice->perPair());
@@ -146,7 +145,7 @@ HopPair hopsOf(LayerPair view, int first_hops) {
 }
 
 std::size_t ModelScorer::pairsAtOnce() const {
-  return onDevice(parameters_.flat()) ? kDeviceBlock : kBlock;
+  return onDevice(parameters_.flat()) ? kDeviceBlock : kPairsAtOnce;
 }
 
 // A device needs the ends alone, which spares the host the sorting.
@@ -167,7 +166,7 @@ ViewChoice ModelScorer::choiceFor(const std::shared_ptr<const PairIndex>& pairs)
 }
 
 ViewChoice ModelScorer::viewsOf(std::span<const Edge> pairs) const {
-  return chooser_ ? chooseViews(*chooser_, pairs, model_.nodeCount()) : nullptr;
+  return chooser_ ? chooseViews(*chooser_, pairs, model_.nodeCount(), pairsAtOnce()) : nullptr;
 }
 
 std::vector<double> ModelScorer::score(std::span<const Edge> pairs, ProgressSink& progress) const {
@@ -298,8 +297,8 @@ std::uint64_t ModelScorer::pairsWithinReach() const {
 std::vector<std::vector<double>> ModelScorer::scoreByView(std::span<const Edge> pairs) const {
   const WithoutGradients guard;
   std::vector<std::vector<double>> scores;
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kBlock) {
-    const auto block = pairs.subspan(begin, std::min(kBlock, pairs.size() - begin));
+  for (std::size_t begin = 0; begin < pairs.size(); begin += kPairsAtOnce) {
+    const auto block = pairs.subspan(begin, std::min(kPairsAtOnce, pairs.size() - begin));
     const auto index = PairIndex::make(block, model_.nodeCount());
     const std::vector<at::Tensor> views =
         model_.decoder().logitsByView(parameters_, layers_, index);

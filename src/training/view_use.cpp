@@ -14,32 +14,6 @@
 namespace edgewise::detail {
 namespace {
 
-// Some of the pairs of a choice.
-struct PairRange {
-  std::size_t begin;
-  std::size_t end;
-  [[nodiscard]] auto size() const { return static_cast<double>(end - begin); }
-};
-
-std::vector<double> sharesOf(const ViewChoices& choice, PairRange pairs, std::size_t depth) {
-  std::vector<double> shares(depth * depth, 0.0);
-  for (std::size_t pair = pairs.begin; pair < pairs.end; ++pair) {
-    for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
-      const LayerPair view = choice.views(pair)[rank];
-      shares[view.source * depth + view.target] += choice.weights(pair)[rank] / pairs.size();
-    }
-  }
-  return shares;
-}
-
-double meanConfidence(const ViewChoices& choice, PairRange pairs) {
-  double sum = 0;
-  for (std::size_t pair = pairs.begin; pair < pairs.end; ++pair) {
-    sum += choice.confidence(pair);
-  }
-  return pairs.begin < pairs.end ? sum / pairs.size() : 1;
-}
-
 double effectiveViews(std::vector<double> shares, std::size_t depth, bool ordered) {
   for (std::size_t i = 0; i < depth && !ordered; ++i) {
     for (std::size_t j = i + 1; j < depth; ++j) {
@@ -59,32 +33,65 @@ bool tellsClass(const EdgeClass& known, HopPair hops) {
 
 }  // namespace
 
-ViewUse summariseViews(const ViewChoices& choice, const PairModel& model, const EdgeTable& positive,
-                       const Dataset& dataset) {
-  const std::size_t depth = model.depth();
-  const PairRange positives{0, positive.size()};
-  const PairRange negatives{positive.size(), choice.pairCount()};
-  ViewUse use{.depth = depth,
-              .first_hops = model.firstHops(),
-              .test_positive = sharesOf(choice, positives, depth),
-              .test_negative = sharesOf(choice, negatives, depth),
-              .effective = 0,
-              .confidence_positive = meanConfidence(choice, positives),
-              .confidence_negative = meanConfidence(choice, negatives),
-              .agreement = {}};
-  use.effective = effectiveViews(use.test_positive, depth, dataset.hasOrderedPairs());
-  for (std::size_t i = 0; i < dataset.edge_classes.size(); ++i) {
-    const EdgeClass& known = dataset.edge_classes[i];
-    std::size_t all = 0;
-    std::size_t right = 0;
-    for (std::size_t row = 0; row < positive.size(); ++row) {
-      if (positive.edge_class[row] == i) {
-        ++all;
-        right += tellsClass(known, hopsOf(choice.best(row), model.firstHops())) ? 1 : 0;
-      }
+ViewTally::ViewTally(const PairModel& model, const EdgeTable& positive, std::size_t pairs,
+                     const Dataset& dataset)
+    : first_hops_(model.firstHops()),
+      depth_(model.depth()),
+      positive_(positive),
+      dataset_(dataset),
+      links_(positive.size(), depth_),
+      others_(pairs - positive.size(), depth_),
+      classes_(dataset.edge_classes.size()) {}
+
+ViewTally::Part::Part(std::size_t pairs, std::size_t depth)
+    : pairs(static_cast<double>(pairs)), shares(depth * depth, 0.0) {}
+
+void ViewTally::Part::add(const ViewChoices& choice, std::size_t pair, std::size_t depth) {
+  for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {
+    const LayerPair view = choice.views(pair)[rank];
+    shares[view.source * depth + view.target] += choice.weights(pair)[rank] / pairs;
+  }
+  confidence += choice.confidence(pair);
+}
+
+double ViewTally::Part::meanConfidence() const { return pairs > 0 ? confidence / pairs : 1; }
+
+void ViewTally::add(const ViewChoices& choice) {
+  for (std::size_t pair = 0; pair < choice.pairCount(); ++pair, ++seen_) {
+    if (seen_ < positive_.size()) {
+      links_.add(choice, pair, depth_);
+      addToClass(choice.best(pair));
+    } else {
+      others_.add(choice, pair, depth_);
     }
-    if (known.target && all > 0) {
-      use.agreement.emplace_back(known.name, static_cast<double>(right) / static_cast<double>(all));
+  }
+}
+
+// Of the positive that is looked at.
+void ViewTally::addToClass(LayerPair view) {
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    if (positive_.edge_class[seen_] == i) {
+      ++classes_[i].all;
+      classes_[i].right +=
+          tellsClass(dataset_.edge_classes[i], hopsOf(view, first_hops_)) ? 1 : 0;
+    }
+  }
+}
+
+ViewUse ViewTally::result() const {
+  ViewUse use{.depth = depth_,
+              .first_hops = first_hops_,
+              .test_positive = links_.shares,
+              .test_negative = others_.shares,
+              .effective = effectiveViews(links_.shares, depth_, dataset_.hasOrderedPairs()),
+              .confidence_positive = links_.meanConfidence(),
+              .confidence_negative = others_.meanConfidence(),
+              .agreement = {}};
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const EdgeClass& known = dataset_.edge_classes[i];
+    if (known.target && classes_[i].all > 0) {
+      use.agreement.emplace_back(known.name, static_cast<double>(classes_[i].right) /
+                                                 static_cast<double>(classes_[i].all));
     }
   }
   return use;

@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "edgewise/util/error.h"
@@ -20,6 +21,13 @@ void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> w
   views_.insert(views_.end(), views.begin(), views.end());
   weights_.insert(weights_.end(), weights.begin(), weights.end());
   confidence_.push_back(confidence);
+}
+
+void ViewChoices::set(std::size_t pair, std::span<const LayerPair> views,
+                      std::span<const float> weights, float confidence) {
+  std::ranges::copy(views, views_.begin() + static_cast<std::ptrdiff_t>(pair * per_pair_));
+  std::ranges::copy(weights, weights_.begin() + static_cast<std::ptrdiff_t>(pair * per_pair_));
+  confidence_[pair] = confidence;
 }
 
 void ViewChoices::setBonus(std::vector<float> bonus) {

@@ -11,6 +11,7 @@
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/ops/view_scores.h"
 #include "edgewise/util/error.h"
+#include "edgewise/util/parallel.h"
 #include "edgewise/views/decoder.h"
 #include "views/pair_representation.h"
 
@@ -40,9 +41,10 @@ class BestViews {
         chosen_(top),
         weights_(top) {}
 
-  // `scores` are those of the pair, `stride` apart. Of equals the earlier view comes first, or with
+  // Sets the choice of a pair; `scores` are its own, `stride` apart. Of equals the earlier view comes first, or with
   // `mirrored` the one whose mirror image is: (u, v) and (v, u) then choose alike.
-  void add(const double* scores, std::size_t stride, bool mirrored, ViewChoices& choices) {
+  void put(const double* scores, std::size_t stride, bool mirrored, std::size_t pair,
+           ViewChoices& choices) {
     const auto scoreAt = [&](std::size_t place) { return scores[place * stride]; };
     for (std::size_t place = 0; place < places_.size(); ++place) {
       const std::size_t mirror = place % depth_ * depth_ + place / depth_;
@@ -68,7 +70,7 @@ class BestViews {
     for (float& weight : weights_) {
       weight = static_cast<float>(weight / used);
     }
-    choices.add(chosen_, weights_, static_cast<float>(1 / all));
+    choices.set(pair, chosen_, weights_, static_cast<float>(1 / all));
   }
 
  private:
@@ -212,13 +214,18 @@ ViewChoice ViewSelector::choose(const Parameters& selector, const EncodedPairs& 
         verdict.bonus);
   }
   const at::Tensor values = verdict.scores.to(at::kCPU, at::kDouble).contiguous();
-  auto choices = std::make_shared<ViewChoices>(top_);
-  BestViews best(views_, depth_, top_, temperature_);
-  for (std::size_t p = 0; p < index.size(); ++p) {
-    const Edge pair = index.pairs()[p];
-    best.add(values.data_ptr<double>() + p, index.size(), symmetric_ && pair.dst < pair.src,
-             *choices);
-  }
+  auto choices = std::make_shared<ViewChoices>(top_, index.size());
+  const auto put = [&](std::size_t begin, std::size_t end) {
+    BestViews best(views_, depth_, top_, temperature_);
+    for (std::size_t p = begin; p < end; ++p) {
+      const Edge pair = index.pairs()[p];
+      best.put(values.data_ptr<double>() + p, index.size(), symmetric_ && pair.dst < pair.src, p,
+               *choices);
+    }
+  };
+  constexpr std::size_t kPairs = 1024;
+  constexpr double kViewNs = 30;
+  parallelFor(index.size(), kPairs, put, kViewNs * static_cast<double>(values.numel()));
   if (verdict.bonus.defined()) {
     const at::Tensor bonus = verdict.bonus.to(at::kCPU, at::kFloat).contiguous();
     choices->setBonus({bonus.data_ptr<float>(), bonus.data_ptr<float>() + bonus.numel()});

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "edgewise/util/process.h"
 #include "edgewise/util/rng.h"
 #include "support/program.h"
 
@@ -58,7 +59,11 @@ bool endedWithin(const ProgramRun& run, double seconds) {
 
 TEST(TrainProgram, ComesOutTheSameAfterTenKills) {
   const TempFolder folder;
-  ASSERT_EQ(runProgram(trainWords(folder.path() / "whole", {"training.epochs=100"})).code, 0);
+  const std::string epochs = "training.epochs=200";
+  const Stopwatch watch;
+  ASSERT_EQ(runProgram(trainWords(folder.path() / "whole", {epochs})).code, 0);
+  // At least three parts, however fast the machine.
+  const double longest_part = 0.35 * watch.seconds();
   const auto broken = folder.path() / "broken";
   RngStream random(7, "kills");
   int kills = 0;
@@ -66,8 +71,8 @@ TEST(TrainProgram, ComesOutTheSameAfterTenKills) {
   while (kills < 10 && !finished) {
     const bool begun = std::filesystem::exists(broken / "options.json");
     ProgramRun run(begun ? std::vector<std::string>{"train", "--resume", broken.string()}
-                         : trainWords(broken, {"training.epochs=100"}));
-    if (endedWithin(run, 0.4 + 0.5 * random.uniform())) {
+                         : trainWords(broken, {epochs}));
+    if (endedWithin(run, longest_part * (0.5 + 0.5 * random.uniform()))) {
       finished = true;
     } else {
       ::kill(run.child(), SIGKILL);
@@ -80,7 +85,7 @@ TEST(TrainProgram, ComesOutTheSameAfterTenKills) {
   const bool begun = std::filesystem::exists(broken / "options.json");
   const Outcome last =
       runProgram(begun ? std::vector<std::string>{"train", "--resume", broken.string()}
-                       : trainWords(broken, {"training.epochs=100"}));
+                       : trainWords(broken, {epochs}));
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_EQ(metricsOf(broken)["test"], metricsOf(folder.path() / "whole")["test"]);
   EXPECT_EQ(metricsOf(broken)["valid"], metricsOf(folder.path() / "whole")["valid"]);

@@ -69,9 +69,12 @@ class ModelScorer final : public ViewScorer {
   std::optional<ScoreFactors> factors_;
 };
 
+// Pairs scored at once on a processor: enough for full speed, little memory.
+inline constexpr std::size_t kPairsAtOnce = 16'384;
+
 // The views chosen for many pairs, some at a time; null for none.
 [[nodiscard]] ViewChoice chooseViews(const BoundChooser& chooser, std::span<const Edge> pairs,
-                                     std::size_t node_count);
+                                     std::size_t node_count, std::size_t at_once = kPairsAtOnce);
 
 // Adds logits [pairs], wherever they are, to a list of scores.
 void appendScores(const at::Tensor& logits, std::vector<double>& out);

@@ -30,12 +30,21 @@ struct ViewMixture {
 class ViewChoices {
  public:
   explicit ViewChoices(std::size_t per_pair) : per_pair_(per_pair) {}
+  // Of so many pairs, each to be set.
+  ViewChoices(std::size_t per_pair, std::size_t pairs)
+      : per_pair_(per_pair),
+        views_(per_pair * pairs),
+        weights_(per_pair * pairs),
+        confidence_(pairs) {}
   // Made on a device, where alone they are known: shares [views, pairs], and the bonus [pairs] of
   // pairs that have one.
   static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares, at::Tensor bonus = {});
 
   // One pair more. `weights` add up to 1; `confidence` is the share of the first among all views.
   void add(std::span<const LayerPair> views, std::span<const float> weights, float confidence);
+  // The same of a pair that is there; several threads may set different pairs.
+  void set(std::size_t pair, std::span<const LayerPair> views, std::span<const float> weights,
+           float confidence);
   // What is added to the scores of all pairs so far.
   void setBonus(std::vector<float> bonus);
   void append(const ViewChoices& more);
