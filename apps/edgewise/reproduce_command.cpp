@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.h"
 #include "edgewise/data/catalogue.h"
@@ -36,6 +37,7 @@ struct ReproduceArguments {
   int jobs = 0;
   std::string device = "auto";
   bool dry_run = false;
+  bool collect = false;
   std::string store;
   std::string docs;
   bool check = false;
@@ -106,7 +108,7 @@ class ConsoleWatcher final : public ReproductionWatcher {
  private:
   // What cannot be stored now is tried again at the end, and must not stop runs that go on.
   void keep(const Cell& cell, const SeedResult& result) {
-    if (store_.empty() || warned_) {
+    if (store_.empty()) {
       return;
     }
     try {
@@ -114,8 +116,9 @@ class ConsoleWatcher final : public ReproductionWatcher {
       book.add(cell, result);
       book.addTo(store_);
     } catch (const Error& error) {
-      console_.warn(fmt::format("not stored yet: {}", error.what()));
-      warned_ = true;
+      if (!std::exchange(warned_, true)) {
+        console_.warn(fmt::format("not stored yet: {}", error.what()));
+      }
     }
   }
 
@@ -228,8 +231,10 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
   }
   checkArguments(arguments);
   const Experiment& experiment = findExperiment(arguments.name);
-  ReproductionOptions options{
-      .out = arguments.out, .data_root = session.data_root, .device = arguments.device};
+  ReproductionOptions options{.out = arguments.out,
+                              .data_root = session.data_root,
+                              .device = arguments.device,
+                              .collect = arguments.collect};
   settleJobs(arguments, session, experiment, options);
   const std::filesystem::path root = dataRoot(session.data_root);
   const ExperimentPlan plan =
@@ -249,7 +254,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
   }
   std::int64_t left = 0;
   for (const CellStatus& status : cells) {
-    left += status.left();
+    left += arguments.collect ? 0 : status.left();
   }
   session.console.note(fmt::format("{}: {}, {} to make, {} at a time, about {}",
                                    plan.experiment.name, countText(cells.size(), "cell"),
@@ -329,6 +334,9 @@ void addReproduceCommand(CLI::App& program, Session& session) {
                    "results)")
       ->option_text("FILE");
   command->add_flag("--check", arguments->check, "with --docs: fail when the page would change");
+  command->add_flag("--collect", arguments->collect,
+                    "run nothing: show, and store, what is finished, such as runs made on another "
+                    "machine and copied here");
   command->add_flag("--dry-run", arguments->dry_run, "show the cells, what is done, and how long");
   addCommonOptions(*command, session);
   command->footer(
@@ -346,6 +354,8 @@ void addReproduceCommand(CLI::App& program, Session& session) {
       "  edgewise reproduce fig:views --datasets cora,planted\n"
       "  edgewise reproduce table:rec --seeds 3 --device cuda --store results\n"
       "  edgewise reproduce table:rec --recipe best --methods none,ps2 --models lightgcn\n"
+      "  edgewise reproduce table:ogb --recipe best --out from-the-cluster --collect --store "
+      "results\n"
       "  edgewise reproduce --docs docs/results.md");
   command->callback([&session, arguments] {
     session.action = [&session, arguments] { reproduce(session, *arguments); };

@@ -111,9 +111,10 @@ std::vector<CellStatus> inspectCells(const ExperimentPlan& plan, const Reproduct
   for (const Cell& cell : plan.cells) {
     CellStatus status{.cell = cell, .wanted = plan.experiment.seeds};
     countRuns(status, options.out);
-    if (!isAtHand(cell.dataset, root) && status.left() > 0) {
+    const bool to_make = status.left() > 0 && !options.collect;
+    if (to_make && !isAtHand(cell.dataset, root)) {
       markAbsent(status);
-    } else if (status.left() > 0) {
+    } else if (to_make) {
       by_dataset[cell.dataset].push_back(cells.size());
     }
     cells.push_back(std::move(status));

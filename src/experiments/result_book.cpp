@@ -302,8 +302,9 @@ std::map<std::string, std::string> ResultBook::files() const {
 }
 
 void ResultBook::addTo(const std::filesystem::path& folder) const {
-  // Another process may be adding to the same files.
-  const FolderLock lock(folder);
+  // Another process may be adding to the same files, which takes it a moment.
+  const FolderLock lock(folder,
+                        {.file = ".store.lock", .seconds = 60, .hint = "choose another --store"});
   ResultBook kept = read(folder);
   kept.merge(*this);
   const std::map<std::string, std::string> own = files();

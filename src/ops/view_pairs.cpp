@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "edgewise/ops/rowwise.h"
 #include "ops/autograd_support.h"
 #include "ops/cpu_pairs.h"
 #include "ops/device_pairs.h"
@@ -111,7 +110,7 @@ struct Elementwise {
   }
 };
 
-// [pairs] a view: the sum over columns of that. On the host alone.
+// [pairs] a view: the sum over columns of that.
 struct Dot {
   static constexpr const char* kName = "viewDots";
 
@@ -120,20 +119,40 @@ struct Dot {
   }
   static void apply(const PairShape& shape, const variable_list& a, const variable_list& b,
                     const variable_list& out) {
-    detail::dispatchReal(kName, anyOf(a), [&]<class Real>(Real) {
-      detail::pairDotsOnCpu<Real>(
-          {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
-          writePointers<Real>(out));
-    });
+    const at::Tensor& like = anyOf(a);
+    detail::dispatchReal(
+        kName, like,
+        [&]<class Real>(Real) {
+          detail::pairDotsOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(a),
+                                       readPointers<Real>(b), shape.width},
+                                      writePointers<Real>(out));
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::pairDots<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
+                               detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
+                               detail::deviceLayers<Real>(b), shape.width,
+                               detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
+        });
   }
   static void addGradients(const PairShape& shape, const variable_list& gradients,
                            const variable_list& layers, const variable_list& to_layers) {
-    detail::dispatchReal(kName, anyOf(layers), [&]<class Real>(Real) {
-      const std::vector<Real*> to = writePointers<Real>(to_layers);
-      detail::pairDotsBackwardOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
-                                           readPointers<Real>(layers), shape.width},
-                                          readPointers<Real>(gradients), to, to);
-    });
+    const at::Tensor& like = anyOf(layers);
+    detail::dispatchReal(
+        kName, like,
+        [&]<class Real>(Real) {
+          const std::vector<Real*> to = writePointers<Real>(to_layers);
+          detail::pairDotsBackwardOnCpu<Real>(
+              {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
+               shape.width},
+              readPointers<Real>(gradients), to, to);
+        },
+        [&]<class Real>(Real, cuda::Stream stream) {
+          cuda::pairDotsBackward<Real>(
+              stream, detail::devicePairs(*shape.pairs, like.device()),
+              detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
+              detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
+              detail::devicePointers<cuda::LayerGradients<Real>, Real>(to_layers));
+        });
   }
 };
 
@@ -360,13 +379,6 @@ std::vector<at::Tensor> viewPairs(std::span<const at::Tensor> layers,
 std::vector<at::Tensor> viewDots(std::span<const at::Tensor> layers,
                                  const std::shared_ptr<const PairIndex>& pairs,
                                  std::span<const LayerPair> views) {
-  if (!layers.empty() && onDevice(layers.front())) {
-    std::vector<at::Tensor> dots;
-    for (const at::Tensor& products : viewPairs(layers, pairs, views)) {
-      dots.push_back(rowSum(products));
-    }
-    return dots;
-  }
   return PairViews<Dot>::apply(at::TensorList(layers.data(), layers.size()),
                                shapeOf<Dot>(layers, pairs, views));
 }

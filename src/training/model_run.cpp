@@ -400,8 +400,8 @@ class ModelRun {
     detail::ViewTally tally(*model_, test.positive, pairs.size(), dataset_);
     for (std::size_t begin = 0; begin < pairs.size(); begin += kPairs) {
       throwIfInterrupted();
-      const ViewChoice choice = scorer.viewsOf(
-          std::span(pairs).subspan(begin, std::min(kPairs, pairs.size() - begin)));
+      const ViewChoice choice =
+          scorer.viewsOf(std::span(pairs).subspan(begin, std::min(kPairs, pairs.size() - begin)));
       if (choice == nullptr) {
         return;
       }

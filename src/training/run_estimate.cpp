@@ -140,6 +140,16 @@ double predictorBytesPerPair(const ModelSizes& sizes, const ModelOptions& networ
          std::max(sizes.width, sizes.hidden);
 }
 
+// Where a batch's purchases are each other's negatives: everyone's score with everyone, its
+// exponentials and their gradient, and both ends' rows with theirs.
+double batchLossBytes(const ModelSizes& sizes, const RunOptions& options) {
+  if (!options.network.loss.comparesBatch()) {
+    return 0;
+  }
+  const double batch = sizes.pairs / static_cast<double>(1 + options.training.negatives);
+  return kFloat * batch * (3 * batch + 4 * sizes.width);
+}
+
 double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOptions& options) {
   const ModelOptions& network = options.network;
   // A layer keeps its sum, its output and what the next one reads; the way back holds about four
@@ -154,7 +164,8 @@ double memoryOf(const ModelSizes& sizes, const Dataset& dataset, const RunOption
   constexpr double kProgram = 250e6;
   const double step = node_matrices * sizes.nodes * sizes.width * kFloat +
                       sizes.pairs * (predictorBytesPerPair(sizes, network) +
-                                     selectorBytesPerPair(sizes, network.selector));
+                                     selectorBytesPerPair(sizes, network.selector)) +
+                      batchLossBytes(sizes, options);
   return kProgram + std::max(step, startBytes(sizes, network)) +
          copies * sizes.parameters * kFloat + kBytesPerEdge * sizes.edges +
          4 * featureBytes(dataset);

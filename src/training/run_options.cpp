@@ -35,10 +35,10 @@ void EvaluationOptions::bind(OptionSet& set) {
       "evaluation.full_metrics", full_metrics,
       "full ranking of all items (bipartite data): recall@K, precision@K, hit@K, ndcg@K; none: no "
       "such ranking");
-  set.add(
-      "evaluation.full_users", full_users, {-1, std::int64_t{1} << 32},
-      "users that are ranked; 0: all; -1: all where scores are dot products, else as many at random "
-      "as can be ranked in a minute or so, ten times as many where a GPU ranks them");
+  set.add("evaluation.full_users", full_users, {-1, std::int64_t{1} << 32},
+          "users that are ranked; 0: all; -1: all where scores are dot products, else as many at "
+          "random "
+          "as can be ranked in a minute or so, ten times as many where a GPU ranks them");
 }
 
 void HeuristicSettings::bind(OptionSet& set) {

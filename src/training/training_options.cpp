@@ -25,7 +25,8 @@ void TrainingOptions::bind(OptionSet& set) {
   set.add("training.evaluate_every", evaluate_every, {1, 1'000'000}, "epochs between validations");
   set.add("training.recent", recent, {1.0, 1e6},
           "how many times as often the latest edges are learned from as the first, at most: of a "
-          "user's list, or of all where there are no users; needs times, or users' lists in their "
+          "user's list (short ones, whose latest edges stand for less, then count a little less "
+          "themselves), or of all where there are no users; needs times, or users' lists in their "
           "order; 1: all alike");
   set.add("training.negatives", negatives, {1, 100'000}, "negatives drawn for each positive");
   set.add(

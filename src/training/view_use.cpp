@@ -72,8 +72,7 @@ void ViewTally::addToClass(LayerPair view) {
   for (std::size_t i = 0; i < classes_.size(); ++i) {
     if (positive_.edge_class[seen_] == i) {
       ++classes_[i].all;
-      classes_[i].right +=
-          tellsClass(dataset_.edge_classes[i], hopsOf(view, first_hops_)) ? 1 : 0;
+      classes_[i].right += tellsClass(dataset_.edge_classes[i], hopsOf(view, first_hops_)) ? 1 : 0;
     }
   }
 }

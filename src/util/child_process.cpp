@@ -118,10 +118,10 @@ void ChildProcess::interrupt() const {
   }
 }
 
-FolderLock::FolderLock(const std::filesystem::path& folder) {
+FolderLock::FolderLock(const std::filesystem::path& folder, const FolderUse& use) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  const std::filesystem::path file = folder / ".lock";
+  const std::filesystem::path file = folder / use.file;
   // Inherited by programs started meanwhile, so that one that ends later keeps the folder.
   descriptor_ = failure ? -1 : ::open(file.c_str(), O_RDWR | O_CREAT, kFileMode);
   if (descriptor_ < 0) {
@@ -131,18 +131,18 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
                     "choose another folder with --out");
   }
   // What a killed program had started ends a moment after it.
-  constexpr int kTries = 40;
+  constexpr double kPause = 0.05;
+  const auto tries = static_cast<int>(use.seconds / kPause);
   for (int i = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++i) {
     const int reason = errno;
     if (reason != EWOULDBLOCK && reason != EINTR) {
       return;  // a file system without locks
     }
-    if (i == kTries) {
+    if (i >= tries) {
       ::close(descriptor_);
-      throw ConfigError(folder.string() + " is in use by another process",
-                        "wait for it to end, or choose another --out");
+      throw ConfigError(folder.string() + " is in use by another process", use.hint);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
   }
 }
 

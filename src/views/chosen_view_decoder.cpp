@@ -1,6 +1,5 @@
 #include <ATen/TensorOperators.h>
 
-#include "edgewise/ops/device.h"
 #include "edgewise/ops/view_mixture.h"
 #include "edgewise/util/error.h"
 #include "views/pair_representation.h"
@@ -46,7 +45,7 @@ class ChosenViewDecoder final : public Decoder {
       return pairLoss(loss_, views.rewarded(scoreAlike(parameters, layers, batch.pairs, noise)),
                       batch);
     }
-    if (sumsDots(layers)) {
+    if (dot_) {
       return pairLoss(loss_, views.rewarded(mixedDots(layers, batch.pairs, views_, views.shares)),
                       batch);
     }
@@ -62,7 +61,8 @@ class ChosenViewDecoder final : public Decoder {
                                  const std::shared_ptr<const PairIndex>& pairs,
                                  const ViewChoice& choice, const Noise& noise) const {
     invariant(choice != nullptr, "a decoder of chosen views was given no choice");
-    if (sumsDots(layers) && choice->perPair() > 1) {
+    // A dot product is linear, so the mixture of views scores what a mixture of their scores does.
+    if (dot_ && choice->perPair() > 1) {
       return mixedDots(layers, pairs, views_, choice->shares(depth_, layers.front().options()));
     }
     return predict(parameters, representChosen(layers, pairs, *choice, concatenate_), noise);
@@ -81,12 +81,6 @@ class ChosenViewDecoder final : public Decoder {
     return predict(
         parameters,
         representPairs(std::span(&centre, 1), pairs, std::span(&view, 1), concatenate_)[0], noise);
-  }
-
-  // A dot product is linear, so the mixture of views scores what a mixture of their scores does. On
-  // a device the products of all views would have to be held for that.
-  [[nodiscard]] bool sumsDots(const LayerOutputs& layers) const {
-    return dot_ && !onDevice(layers.front());
   }
 
   [[nodiscard]] at::Tensor predict(const Parameters& parameters, const at::Tensor& z,

@@ -171,6 +171,8 @@ class ScoreDecoder final : public Decoder {
     }
     return scores;
   }
+
+  // The same of one view, from its own scores with ends as they are and exchanged.
   [[nodiscard]] at::Tensor bothWays(const Parameters& parameters, const Head& head,
                                     const LayerOutputs& layers,
                                     const std::shared_ptr<const PairIndex>& pairs,

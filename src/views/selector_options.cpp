@@ -38,7 +38,8 @@ void SelectorOptions::bind(OptionSet& set) {
       "selector.search_batch", search_batch, {0, 1 << 24},
       "ps2: positive edges a step of the search, unless joint or alike; 0: training.batch_size");
   set.add("selector.warmup", warmup, {0, 1'000'000},
-          "ps2: epochs at the start of the search in which all views count the same");
+          "ps2: epochs at the start of the search in which the selector does not learn yet and all "
+          "views count the same");
   set.add("selector.holdout", holdout, {"valid", "rotate"},
           "ps2: edges the selector learns from: half of the validation edges, or training edges in "
           "turn, taken out of the messages meanwhile");
@@ -46,7 +47,7 @@ void SelectorOptions::bind(OptionSet& set) {
           "ps2: train with the chosen views from the search's weights, from new ones, or while "
           "searching (joint: training.epochs and training.lr are those of all); alike: while "
           "searching, but with all views counting the same, so that the selector is for scoring "
-          "alone (selector.order is first then)");
+          "alone (nothing is of second order then)");
   set.add("selector.apply_lr", apply_rate, {1e-9, 10.0}, "ps2: lr of fine-tuning");
   set.add("selector.top", top, {1, 25},
           "ps2: how many of a pair's views are used, weighted by the selector; 1: the best alone; "

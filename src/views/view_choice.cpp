@@ -25,6 +25,8 @@ void ViewChoices::add(std::span<const LayerPair> views, std::span<const float> w
 
 void ViewChoices::set(std::size_t pair, std::span<const LayerPair> views,
                       std::span<const float> weights, float confidence) {
+  invariant(pair < pairCount() && views.size() == per_pair_ && weights.size() == per_pair_,
+            "a pair that is there, and as many views as the others have");
   std::ranges::copy(views, views_.begin() + static_cast<std::ptrdiff_t>(pair * per_pair_));
   std::ranges::copy(weights, weights_.begin() + static_cast<std::ptrdiff_t>(pair * per_pair_));
   confidence_[pair] = confidence;

@@ -41,8 +41,9 @@ class BestViews {
         chosen_(top),
         weights_(top) {}
 
-  // Sets the choice of a pair; `scores` are its own, `stride` apart. Of equals the earlier view comes first, or with
-  // `mirrored` the one whose mirror image is: (u, v) and (v, u) then choose alike.
+  // Sets the choice of a pair; `scores` are its own, `stride` apart. Of equals the earlier view
+  // comes first, or with `mirrored` the one whose mirror image is: (u, v) and (v, u) then choose
+  // alike.
   void put(const double* scores, std::size_t stride, bool mirrored, std::size_t pair,
            ViewChoices& choices) {
     const auto scoreAt = [&](std::size_t place) { return scores[place * stride]; };

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <vector>
 
 #include "edgewise/experiments/paper_tables.h"
@@ -162,18 +162,18 @@ TEST(ResultBook, IsAddedToBySeveralAtOnce) {
   const TempFolder folder;
   constexpr std::uint64_t kWriters = 4;
   constexpr std::uint64_t kRuns = 5;
-  std::vector<std::thread> writers;
+  std::vector<std::future<void>> writers;
   for (std::uint64_t writer = 0; writer < kWriters; ++writer) {
-    writers.emplace_back([&folder, writer] {
+    writers.push_back(std::async(std::launch::async, [&folder, writer] {
       for (std::uint64_t i = 0; i < kRuns; ++i) {
         ResultBook book;
         book.add(cellOf("none"), resultOf(writer * kRuns + i, 0.5));
         book.addTo(folder.path());
       }
-    });
+    }));
   }
-  for (std::thread& writer : writers) {
-    writer.join();
+  for (std::future<void>& writer : writers) {
+    EXPECT_NO_THROW(writer.get());
   }
   const ResultBook all = ResultBook::read(folder.path());
   ASSERT_NE(all.find(cellOf("none").name()), nullptr);

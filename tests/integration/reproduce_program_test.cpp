@@ -57,18 +57,6 @@ std::map<std::string, std::filesystem::file_time_type> finishedRuns(
   return times;
 }
 
-// Whether the program ended by itself within so many seconds.
-bool endedWithin(const ProgramRun& run, double seconds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (std::chrono::steady_clock::now() < until) {
-    if (!run.running()) {
-      return true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   const TempFolder folder;
   const auto whole = folder.path() / "whole";
@@ -81,7 +69,7 @@ TEST(ReproduceProgram, LosesAndRepeatsNothingWhenKilled) {
   int kills = 0;
   for (bool done = false; !done && kills < 8;) {
     ProgramRun run(words("table:finetune", broken, {"--seeds", "2"}));
-    done = endedWithin(run, 0.5 + 1.5 * random.uniform());
+    done = run.endedWithin(0.5 + 1.5 * random.uniform());
     if (!done) {
       ::kill(run.child(), SIGKILL);
       run.wait();
@@ -257,6 +245,32 @@ TEST(ReproduceProgram, MarksWhatCannotBeRunAndSaysWhy) {
   const Outcome failed = runProgram(failing);
   EXPECT_EQ(failed.code, 1);
   EXPECT_THAT(failed.err, HasSubstr("failed"));
+}
+
+TEST(ReproduceProgram, CollectsRunsThatWereMadeElsewhere) {
+  const TempFolder folder;
+  const auto out = folder.path() / "out";
+  const std::filesystem::path run = "planted-gae-none-best/seed-0";
+  ASSERT_EQ(runProgram({"train", "--dataset", "planted", "--model", "gae", "--recipe", "best",
+                        "--out", (folder.path() / "elsewhere").string(), "--device", "cpu"})
+                .code,
+            0);
+  std::filesystem::create_directories(out / run);
+  for (const char* name : {"options.json", "metrics.json"}) {
+    std::filesystem::copy(folder.path() / "elsewhere" / name, out / run / name);
+  }
+  const Outcome collected =
+      runProgram({"reproduce", "table:planetoid", "--datasets", "planted", "--models", "gae",
+                  "--recipe", "best", "--seeds", "2", "--no-controls", "--out", out.string(),
+                  "--collect", "--store", (folder.path() / "stored").string()});
+  EXPECT_EQ(collected.code, 0) << collected.err;
+  EXPECT_THAT(collected.out, HasSubstr("1 of 2"));
+  EXPECT_EQ(finishedRuns(out).size(), 1U);
+  const std::string stored = readText(folder.path() / "stored" / "planted.jsonl");
+  const auto line = nlohmann::json::parse(stored);
+  EXPECT_EQ(line["cell"], "planted-gae-none-best");
+  EXPECT_EQ(line["runs"].size(), 1U);
+  EXPECT_EQ(line["runs"][0]["test"]["auc"], metricsOf(out / run)["test"]["auc"]);
 }
 
 TEST(ReproduceProgram, StoresResultsAndSuggestsNames) {

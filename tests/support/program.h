@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/test_support.h"
@@ -66,6 +67,18 @@ class ProgramRun {
   [[nodiscard]] pid_t child() const { return child_; }
   [[nodiscard]] bool running() const { return ::waitpid(child_, nullptr, WNOHANG) == 0; }
   [[nodiscard]] std::string outputSoFar() const { return readText(folder_.path() / "out"); }
+
+  // Whether it ends by itself within so long.
+  [[nodiscard]] bool endedWithin(double seconds) const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (std::chrono::steady_clock::now() < until) {
+      if (!running()) {
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
 
   Outcome wait() {
     int status = 0;

@@ -11,6 +11,7 @@
 #include "edgewise/data/planted.h"
 #include "edgewise/training/model_run.h"
 #include "edgewise/util/interrupt.h"
+#include "support/shops.h"
 #include "support/test_support.h"
 
 // Last, and once a program: it takes long to compile.
@@ -20,6 +21,7 @@ namespace edgewise {
 namespace {
 
 using testing::expectFailure;
+using testing::makeShop;
 
 Dataset smallPlanted() {
   PlantedOptions options;
@@ -200,6 +202,34 @@ TEST(BatchStream, DrawsRecentEdgesMoreOften) {
   EXPECT_EQ(batch.rows, stream.batchOf(3, 1).rows);
   for (std::size_t i = 0; i < batch.rows.size(); ++i) {
     EXPECT_EQ(batch.positive[i], edges.edges[batch.rows[i]]);
+  }
+}
+
+// Ages are those within each user's own list: the latest purchase of a user who stopped long ago is
+// as recent as anyone's.
+TEST(BatchStream, DrawsWhatIsRecentInEachUsersOwnList) {
+  const Dataset dataset = makeShop({.users = 40, .items = 60, .bought = 8});
+  LinkSplit split = splitOf(dataset);
+  EdgeTable& edges = split.training.supervision.table;
+  std::vector<std::vector<std::size_t>> lists(dataset.bipartite->users);
+  for (std::size_t row = 0; row < edges.size(); ++row) {
+    const std::size_t user = index(edges.edges[row].src);
+    edges.time.push_back(1000.0 * static_cast<double>(user) + static_cast<double>(row));
+    lists[user].push_back(row);
+  }
+  constexpr double kRecent = 16;
+  const BatchStream stream(dataset, split.training,
+                           {.batch_size = 50, .same_source = true, .recent = kRecent}, 3);
+  constexpr std::uint64_t kEpochs = 200;
+  const std::vector<std::size_t> drawn = drawnOf(stream, edges.size(), kEpochs);
+  for (const std::vector<std::size_t>& list : lists) {
+    if (list.size() < 2) {
+      continue;
+    }
+    const auto longer = static_cast<double>(list.size());
+    const double ratio =
+        static_cast<double>(drawn[list.back()]) / static_cast<double>(drawn[list.front()]);
+    EXPECT_NEAR(ratio / std::pow(kRecent, 1 - 1 / longer), 1, 0.15) << list.size();
   }
 }
 

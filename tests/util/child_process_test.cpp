@@ -61,6 +61,8 @@ TEST(FolderLock, LetsOneProcessIn) {
   const TempFolder folder;
   std::optional<FolderLock> first(std::in_place, folder.path() / "work");
   testing::expectFailure<ConfigError>([&] { FolderLock second(folder.path() / "work"); }, "in use");
+  // Another use of it is nobody's business.
+  EXPECT_NO_THROW(FolderLock(folder.path() / "work", {.file = ".other.lock"}));
   first.reset();
   EXPECT_NO_THROW(FolderLock(folder.path() / "work"));
 }

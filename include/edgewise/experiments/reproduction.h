@@ -25,6 +25,8 @@ struct ReproductionOptions {
   int jobs = 1;
   int threads = 1;
   std::string device = "auto";
+  // Run nothing: what is left is not estimated either.
+  bool collect = false;
 };
 
 // How a cell stands.

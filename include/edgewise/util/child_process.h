@@ -47,13 +47,20 @@ class ChildProcess {
   int code_ = -1;
 };
 
+// What a folder is locked for: where, how long to wait for others, and what to do about them.
+struct FolderUse {
+  std::string file = ".lock";
+  double seconds = 2;
+  std::string hint = "wait for it to end, or choose another --out";
+};
+
 // A folder's lock, held until this object and every process started meanwhile are gone, however
 // they end.
 class FolderLock {
  public:
-  // Makes the folder. Throws ConfigError when another process holds it, DataError when it cannot be
-  // written.
-  explicit FolderLock(const std::filesystem::path& folder);
+  // Makes the folder. Throws ConfigError when somebody else holds it for the same use all the
+  // while, DataError when it cannot be written.
+  explicit FolderLock(const std::filesystem::path& folder, const FolderUse& use = {});
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
   FolderLock(FolderLock&&) = delete;

@@ -144,7 +144,7 @@ struct LayerGradients {
 };
 template <class Real>
 struct PairMatrices {
-  // [pairs, width] each; null: left out.
+  // [pairs, width] each, or [pairs]; null: left out.
   Real* data[kMostViews] = {};
 };
 
@@ -159,6 +159,15 @@ void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
                           const Layers<Real>& layers, std::size_t width,
                           const PairMatrices<const Real>& gradients,
                           const LayerGradients<Real>& to);
+
+// out[view][p], [pairs] each, the sums of those products' rows, without the products.
+template <class Real>
+void pairDots(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
+              const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out);
+template <class Real>
+void pairDotsBackward(Stream stream, const Pairs& pairs, const Views& views,
+                      const Layers<Real>& layers, std::size_t width,
+                      const PairMatrices<const Real>& gradients, const LayerGradients<Real>& to);
 
 // Rows [pairs, width] of one end, 0 or 1, or [2 * pairs, width] of all places.
 inline constexpr int kBothEnds = 2;

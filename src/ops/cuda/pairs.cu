@@ -90,6 +90,41 @@ struct ProductPack {
   }
 };
 
+// The dot product of one view of a pair. Neighbouring threads look at the same pair, whose rows
+// they fetch together.
+template <class Real, int Width>
+struct DotPacks {
+  Pairs pairs;
+  Views views;
+  Layers<Real> sources;
+  Layers<Real> targets;
+  std::size_t packs;
+  PairMatrices<Real> out;
+
+  EDGEWISE_FN void operator()(std::size_t i) const {
+    const auto count = static_cast<std::size_t>(views.count);
+    const std::size_t pair = i / count;
+    const std::size_t view = i % count;
+    const std::size_t width = packs * Width;
+    const Real* source = sources.data[views.source[view]];
+    const Real* target = targets.data[views.target[view]];
+    Pack<Real, Width> sums{};
+    if (source != nullptr && target != nullptr) {
+      source += static_cast<std::size_t>(pairs.ends[2 * pair]) * width;
+      target += static_cast<std::size_t>(pairs.ends[2 * pair + 1]) * width;
+      for (std::size_t column = 0; column < packs; ++column) {
+        sums.addProduct(Real{1}, packAt<Real, Width>(source, column),
+                        packAt<Real, Width>(target, column));
+      }
+    }
+    Real sum = 0;
+    for (int k = 0; k < Width; ++k) {
+      sum += sums[k];
+    }
+    out.data[view][pair] = sum;
+  }
+};
+
 // What one node's layer gets, over all pairs that it is an end of. `Gradient` says how that of a
 // view and a pair is found.
 template <class Real, int Width, class Gradient>
@@ -140,6 +175,19 @@ struct GradientByView {
     if (gradients.data[view] != nullptr) {
       sum.addProduct(Real{1}, packAt<Real, Width>(gradients.data[view] + pair * width, column),
                      other);
+    }
+  }
+};
+
+// A number a view: that of its dot product.
+template <class Real, int Width>
+struct GradientByDot {
+  PairMatrices<const Real> gradients;
+
+  EDGEWISE_FN void add(int view, std::size_t pair, std::size_t, const Pack<Real, Width>& other,
+                       Pack<Real, Width>& sum) const {
+    if (gradients.data[view] != nullptr) {
+      sum.add(gradients.data[view][pair], other);
     }
   }
 };
@@ -365,6 +413,34 @@ void pairProductsBackward(Stream stream, const Pairs& pairs, const Views& views,
 }
 
 template <class Real>
+void pairDots(Stream stream, const Pairs& pairs, const Views& views, const Layers<Real>& sources,
+              const Layers<Real>& targets, std::size_t width, const PairMatrices<Real>& out) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        forEach(stream, static_cast<std::size_t>(views.count) * pairs.count,
+                DotPacks<Real, Width>{pairs, views, sources, targets, width / Width, out});
+      },
+      sources.data, targets.data);
+}
+
+template <class Real>
+void pairDotsBackward(Stream stream, const Pairs& pairs, const Views& views,
+                      const Layers<Real>& layers, std::size_t width,
+                      const PairMatrices<const Real>& gradients, const LayerGradients<Real>& to) {
+  byPack(
+      width,
+      [&]<int Width>() {
+        const std::size_t packs = width / Width;
+        using Gradient = GradientByDot<Real, Width>;
+        forEach(stream, static_cast<std::size_t>(layers.count) * pairs.nodes * packs,
+                BackwardPack<Real, Width, Gradient>{pairs, views, layers, packs,
+                                                    Gradient{gradients}, to});
+      },
+      layers.data, to.data);
+}
+
+template <class Real>
 void gatherEnd(Stream stream, const Pairs& pairs, int end, const Real* x, std::size_t width,
                Real* out) {
   byPack(
@@ -448,6 +524,11 @@ void mixedPairsToLayers(Stream stream, const Pairs& pairs, const Views& views,
   template void pairProductsBackward<Real>(                                                        \
       Stream, const Pairs&, const Views&, const Layers<Real>&, std::size_t,                        \
       const PairMatrices<const Real>&, const LayerGradients<Real>&);                               \
+  template void pairDots<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,            \
+                               const Layers<Real>&, std::size_t, const PairMatrices<Real>&);       \
+  template void pairDotsBackward<Real>(Stream, const Pairs&, const Views&, const Layers<Real>&,    \
+                                       std::size_t, const PairMatrices<const Real>&,               \
+                                       const LayerGradients<Real>&);                               \
   template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);       \
   template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, bool,        \
                                  Real*);                                                           \
