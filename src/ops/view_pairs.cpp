@@ -62,7 +62,7 @@ at::Tensor sumsByNode(const PairIndex& pairs, const at::Tensor& like) {
 }
 
 // The two rules by which the rows of two ends become a view of the pair. Both are bilinear in the
-// rows: `apply` gives one tensor a view, `addGradients` adds to one matrix [nodes, width] a layer.
+// rows: there is one tensor a view, and gradients are added to one matrix [nodes, width] a layer.
 
 // [pairs, width] a view: a^i[u] * b^j[v].
 struct Elementwise {
@@ -71,43 +71,14 @@ struct Elementwise {
   static at::Tensor output(std::int64_t pairs, const at::Tensor& like) {
     return at::empty({pairs, like.size(1)}, like.options().requires_grad(false));
   }
-  static void apply(const PairShape& shape, const variable_list& a, const variable_list& b,
-                    const variable_list& out) {
-    const at::Tensor& like = anyOf(a);
-    detail::dispatchReal(
-        kName, like,
-        [&]<class Real>(Real) {
-          detail::pairProductsOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(a),
-                                           readPointers<Real>(b), shape.width},
-                                          writePointers<Real>(out));
-        },
-        [&]<class Real>(Real, cuda::Stream stream) {
-          cuda::pairProducts<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
-                                   detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
-                                   detail::deviceLayers<Real>(b), shape.width,
-                                   detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
-        });
-  }
-  static void addGradients(const PairShape& shape, const variable_list& gradients,
-                           const variable_list& layers, const variable_list& to_layers) {
-    const at::Tensor& like = anyOf(layers);
-    detail::dispatchReal(
-        kName, like,
-        [&]<class Real>(Real) {
-          const std::vector<Real*> to = writePointers<Real>(to_layers);
-          detail::pairProductsBackwardOnCpu<Real>(
-              {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
-               shape.width},
-              readPointers<Real>(gradients), to, to);
-        },
-        [&]<class Real>(Real, cuda::Stream stream) {
-          cuda::pairProductsBackward<Real>(
-              stream, detail::devicePairs(*shape.pairs, like.device()),
-              detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
-              detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
-              detail::devicePointers<cuda::LayerGradients<Real>, Real>(to_layers));
-        });
-  }
+  template <class Real>
+  static constexpr auto kHost = detail::pairProductsOnCpu<Real>;
+  template <class Real>
+  static constexpr auto kHostBackward = detail::pairProductsBackwardOnCpu<Real>;
+  template <class Real>
+  static constexpr auto kDevice = cuda::pairProducts<Real>;
+  template <class Real>
+  static constexpr auto kDeviceBackward = cuda::pairProductsBackward<Real>;
 };
 
 // [pairs] a view: the sum over columns of that.
@@ -117,53 +88,38 @@ struct Dot {
   static at::Tensor output(std::int64_t pairs, const at::Tensor& like) {
     return at::empty({pairs}, like.options().requires_grad(false));
   }
-  static void apply(const PairShape& shape, const variable_list& a, const variable_list& b,
-                    const variable_list& out) {
-    const at::Tensor& like = anyOf(a);
-    detail::dispatchReal(
-        kName, like,
-        [&]<class Real>(Real) {
-          detail::pairDotsOnCpu<Real>({*shape.pairs, shape.views, readPointers<Real>(a),
-                                       readPointers<Real>(b), shape.width},
-                                      writePointers<Real>(out));
-        },
-        [&]<class Real>(Real, cuda::Stream stream) {
-          cuda::pairDots<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
-                               detail::deviceViews(shape.views), detail::deviceLayers<Real>(a),
-                               detail::deviceLayers<Real>(b), shape.width,
-                               detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
-        });
-  }
-  static void addGradients(const PairShape& shape, const variable_list& gradients,
-                           const variable_list& layers, const variable_list& to_layers) {
-    const at::Tensor& like = anyOf(layers);
-    detail::dispatchReal(
-        kName, like,
-        [&]<class Real>(Real) {
-          const std::vector<Real*> to = writePointers<Real>(to_layers);
-          detail::pairDotsBackwardOnCpu<Real>(
-              {*shape.pairs, shape.views, readPointers<Real>(layers), readPointers<Real>(layers),
-               shape.width},
-              readPointers<Real>(gradients), to, to);
-        },
-        [&]<class Real>(Real, cuda::Stream stream) {
-          cuda::pairDotsBackward<Real>(
-              stream, detail::devicePairs(*shape.pairs, like.device()),
-              detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
-              detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
-              detail::devicePointers<cuda::LayerGradients<Real>, Real>(to_layers));
-        });
-  }
+  template <class Real>
+  static constexpr auto kHost = detail::pairDotsOnCpu<Real>;
+  template <class Real>
+  static constexpr auto kHostBackward = detail::pairDotsBackwardOnCpu<Real>;
+  template <class Real>
+  static constexpr auto kDevice = cuda::pairDots<Real>;
+  template <class Real>
+  static constexpr auto kDeviceBackward = cuda::pairDotsBackward<Real>;
 };
 
 template <class Rule>
 variable_list applyRule(const PairShape& shape, const variable_list& a, const variable_list& b) {
   const auto pairs = static_cast<std::int64_t>(shape.pairs->size());
+  const at::Tensor& like = anyOf(a);
   variable_list out;
   for (std::size_t view = 0; view < shape.views.size(); ++view) {
-    out.push_back(Rule::output(pairs, anyOf(a)));
+    out.push_back(Rule::output(pairs, like));
   }
-  Rule::apply(shape, a, b, out);
+  detail::dispatchReal(
+      Rule::kName, like,
+      [&]<class Real>(Real) {
+        Rule::template kHost<Real>(
+            {*shape.pairs, shape.views, readPointers<Real>(a), readPointers<Real>(b), shape.width},
+            writePointers<Real>(out));
+      },
+      [&]<class Real>(Real, cuda::Stream stream) {
+        Rule::template kDevice<Real>(stream, detail::deviceEnds(*shape.pairs, like.device()),
+                                     detail::deviceViews(shape.views),
+                                     detail::deviceLayers<Real>(a), detail::deviceLayers<Real>(b),
+                                     shape.width,
+                                     detail::devicePointers<cuda::PairMatrices<Real>, Real>(out));
+      });
   return out;
 }
 
@@ -171,13 +127,28 @@ variable_list applyRule(const PairShape& shape, const variable_list& a, const va
 template <class Rule>
 variable_list ruleGradients(const PairShape& shape, const variable_list& gradients,
                             const variable_list& layers) {
+  const at::Tensor& like = anyOf(layers);
   variable_list by_layer(shape.layers);
   variable_list out;
   for (const std::uint32_t layer : shape.wanted) {
-    by_layer[layer] = sumsByNode(*shape.pairs, anyOf(layers));
+    by_layer[layer] = sumsByNode(*shape.pairs, like);
     out.push_back(by_layer[layer]);
   }
-  Rule::addGradients(shape, gradients, layers, by_layer);
+  detail::dispatchReal(
+      Rule::kName, like,
+      [&]<class Real>(Real) {
+        const std::vector<Real*> to = writePointers<Real>(by_layer);
+        Rule::template kHostBackward<Real>({*shape.pairs, shape.views, readPointers<Real>(layers),
+                                            readPointers<Real>(layers), shape.width},
+                                           readPointers<Real>(gradients), to, to);
+      },
+      [&]<class Real>(Real, cuda::Stream stream) {
+        Rule::template kDeviceBackward<Real>(
+            stream, detail::devicePairs(*shape.pairs, like.device()),
+            detail::deviceViews(shape.views), detail::deviceLayers<Real>(layers), shape.width,
+            detail::devicePointers<cuda::PairMatrices<const Real>, Real>(gradients),
+            detail::devicePointers<cuda::LayerGradients<Real>, Real>(by_layer));
+      });
   return out;
 }
 
