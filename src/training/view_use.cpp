@@ -43,8 +43,8 @@ ViewTally::ViewTally(const PairModel& model, const EdgeTable& positive, std::siz
       others_(pairs - positive.size(), depth_),
       classes_(dataset.edge_classes.size()) {}
 
-ViewTally::Part::Part(std::size_t pairs, std::size_t depth)
-    : pairs(static_cast<double>(pairs)), shares(depth * depth, 0.0) {}
+ViewTally::Part::Part(std::size_t count, std::size_t depth)
+    : pairs(static_cast<double>(count)), shares(depth * depth, 0.0) {}
 
 void ViewTally::Part::add(const ViewChoices& choice, std::size_t pair, std::size_t depth) {
   for (std::size_t rank = 0; rank < choice.perPair(); ++rank) {

@@ -32,7 +32,7 @@ class ViewTally {
     std::vector<double> shares;
     double confidence = 0;
 
-    Part(std::size_t pairs, std::size_t depth);
+    Part(std::size_t count, std::size_t depth);
     void add(const ViewChoices& choice, std::size_t pair, std::size_t depth);
     [[nodiscard]] double meanConfidence() const;
   };
