@@ -14,6 +14,7 @@
 #include "edgewise/util/error.h"
 #include "edgewise/util/parallel.h"
 #include "ops/loaded_function.h"
+#include "ops/page_allocator.h"
 #include "ops/torch_compat.h"
 
 namespace edgewise {
@@ -156,11 +157,12 @@ void setBackendThreads(int threads) {
 
 void keepFreedMemory() {
 #ifdef __GLIBC__
-  // Larger blocks than this are few, and kept they would leave gaps that the next do not fit.
+  // Larger blocks than this would leave gaps that the next do not fit.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   ::mallopt(M_TOP_PAD, 64 << 20);
 #endif
+  detail::useKeptPages();
 }
 
 std::optional<std::string> blasWarning(const BackendInfo& info) {

@@ -59,19 +59,53 @@ class RowSummer {
   template <class Strip>
   void addNeighbours(std::size_t row, Strip& strip) const {
     const NodeId node{static_cast<std::uint32_t>(row)};
-    const std::span<const NodeId> neighbours = plan_.rows().neighbours(node);
     const std::span<const float> weights = plan_.rows().weights(node);
+    if (weights.empty() && plan_.masked(row).empty() && !column_scale_.empty()) {
+      addAll(row, strip);
+    } else {
+      addUnmasked(row, weights, strip);
+    }
+  }
+
+  // The usual case, without a question in the loop that is always answered the same.
+  template <class Strip>
+  void addAll(std::size_t row, Strip& strip) const {
+    const std::span<const NodeId> coming = comingFrom(row);
+    const NodeId* const nodes = coming.data();
+    const Real* const scales = column_scale_.data();
+    const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
+    const std::size_t known = coming.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + kRowsAhead < known) {
+        strip.fetch(index(nodes[i + kRowsAhead]));
+      }
+      strip.add(index(nodes[i]), scales[index(nodes[i])]);
+    }
+  }
+
+  template <class Strip>
+  void addUnmasked(std::size_t row, std::span<const float> weights, Strip& strip) const {
+    const std::span<const NodeId> coming = comingFrom(row);
     const std::span<const NodeId> gone = plan_.masked(row);
-    for (std::size_t i = 0, next = 0; i < neighbours.size(); ++i) {
+    const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
+    for (std::size_t i = 0, next = 0; i < count; ++i) {
+      if (i + kRowsAhead < coming.size()) {
+        strip.fetch(index(coming[i + kRowsAhead]));
+      }
       // Both lists ascend, so one look at the next masked neighbour is enough.
-      if (next < gone.size() && gone[next] == neighbours[i]) {
+      if (next < gone.size() && gone[next] == coming[i]) {
         ++next;
         continue;
       }
-      const std::size_t column = index(neighbours[i]);
+      const std::size_t column = index(coming[i]);
       const Real weight = weights.empty() ? Real{1} : static_cast<Real>(weights[i]);
       strip.add(column, weight * columnScale(column));
     }
+  }
+
+  // The row's neighbours and, behind them, those of the rows that follow.
+  [[nodiscard]] std::span<const NodeId> comingFrom(std::size_t row) const {
+    return plan_.rows().targets().subspan(plan_.rows().offsets()[row]);
   }
 
   const MessagePlan& plan_;

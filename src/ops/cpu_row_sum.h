@@ -6,10 +6,13 @@
 #include <array>
 #include <cstddef>
 
+#include "ops/fetch_ahead.h"
+
 namespace edgewise::detail {
 
 // Calls add(strip) for every strip of columns; strip.add(row, scale) adds a scaled row of x and
-// strip.store(scale) writes the total. `body` must make the same calls whatever the strip.
+// strip.store(scale) writes the total; strip.fetch(row) asks for a row that will be added soon.
+// `body` must make the same calls whatever the strip.
 template <class Real, std::size_t Width>
 class RowStrip {
  public:
@@ -22,6 +25,7 @@ class RowStrip {
       sum_[k] += scale * from[k];
     }
   }
+  void fetch(std::size_t row) const { fetchRow(x_ + row * width_, Width); }
   void store(Real scale, Real* out) const {
 #pragma omp simd
     for (std::size_t k = 0; k < Width; ++k) {
@@ -49,6 +53,7 @@ class RaggedStrip {
       sum_[k] += scale * from[k];
     }
   }
+  void fetch(std::size_t row) const { fetchRow(x_ + row * width_, count_); }
   void store(Real scale, Real* out) const {
     for (std::size_t k = 0; k < count_; ++k) {
       out[k] = scale * sum_[k];

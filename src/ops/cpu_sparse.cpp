@@ -119,6 +119,9 @@ void sparseMatmulOnCpu(const SparseMatrix& matrix, const Real* x, std::size_t wi
         for (std::size_t row = side.blocks[begin]; row < side.blocks[end]; ++row) {
           sumRow(x, width, Real{1}, out + row * width, [&](auto& strip) {
             for (std::uint64_t i = side.offsets[row]; i < side.offsets[row + 1]; ++i) {
+              if (i + kRowsAhead < side.indices.size()) {
+                strip.fetch(side.indices[i + kRowsAhead]);
+              }
               strip.add(side.indices[i], static_cast<Real>(values[i]));
             }
           });

@@ -148,8 +148,11 @@ double gatherRate(std::span<const std::uint32_t> picks, std::size_t rows, std::s
         const std::size_t first = (begin + i % (end - begin)) * kPicksPerSum;
         const auto mine = picks.subspan(first, std::min(kPicksPerSum, picks.size() - first));
         detail::sumRow(table.data(), width, 1.0F, out.data(), [&](auto& strip) {
-          for (const std::uint32_t pick : mine) {
-            strip.add(pick, 1.0F);
+          for (std::size_t k = 0; k < mine.size(); ++k) {
+            if (first + k + detail::kRowsAhead < picks.size()) {
+              strip.fetch(picks[first + k + detail::kRowsAhead]);
+            }
+            strip.add(mine[k], 1.0F);
           }
         });
       }

@@ -5,10 +5,12 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
+#include <c10/core/Allocator.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 #define EDGEWISE_TORCH_AT_LEAST(major, minor) \
@@ -26,5 +28,24 @@ inline std::size_t cudaDeviceCount() {
 
 // Whether products of floats on a GPU may round their inputs to TF32.
 inline void allowTf32(bool allowed) { at::globalContext().setAllowTF32CuBLAS(allowed); }
+
+// An allocator that calls allocate(bytes, next), `next` being the one it takes the place of.
+// Releases differ in which of these functions are virtual and which are const, so none says what
+// it overrides.
+// NOLINTBEGIN(modernize-use-override,cppcoreguidelines-explicit-virtual-functions)
+template <c10::DataPtr (*Allocate)(std::size_t, c10::Allocator&)>
+class CpuAllocator final : public c10::Allocator {
+ public:
+  explicit CpuAllocator(c10::Allocator& next) : next_(next) {}
+  c10::DataPtr allocate(std::size_t bytes) const { return Allocate(bytes, next_); }
+  c10::DataPtr allocate(std::size_t bytes) { return Allocate(bytes, next_); }
+  void copy_data(void* to, const void* from, std::size_t count) const {
+    std::memcpy(to, from, count);
+  }
+
+ private:
+  c10::Allocator& next_;
+};
+// NOLINTEND(modernize-use-override,cppcoreguidelines-explicit-virtual-functions)
 
 }  // namespace edgewise::torch_compat

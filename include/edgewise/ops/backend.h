@@ -32,9 +32,8 @@ struct BackendInfo {
 // run on. Not to be called while other threads compute. Throws ConfigError for a negative number.
 void setBackendThreads(int threads);
 
-// Keeps memory that was freed (all but the largest blocks) for the next tensors instead of handing
-// it back to the system, whose page faults cost more than the arithmetic on small graphs. For
-// programs, once, at the start.
+// Keeps memory that was freed for the next tensors instead of handing it back to the system, whose
+// page faults cost as much as the arithmetic or more. For programs, once, at the start.
 void keepFreedMemory();
 
 // A sentence for the user when the BLAS costs much of the speed, with what to install; nothing when

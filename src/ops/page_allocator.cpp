@@ -1,0 +1,39 @@
+#include "ops/page_allocator.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <cstddef>
+
+#include "edgewise/util/page_pool.h"
+#include "ops/torch_compat.h"
+
+namespace edgewise::detail {
+namespace {
+
+// Smaller ones malloc keeps as well.
+constexpr std::size_t kLeastBytes = PagePool::kPage;
+
+// Tensors may outlive everything that ends with the program.
+PagePool& pages() {
+  static auto* const pool = new PagePool();
+  return *pool;
+}
+
+void giveBack(void* piece) { pages().giveBack(piece); }
+
+c10::DataPtr allocateOnPages(std::size_t bytes, c10::Allocator& small) {
+  const c10::Device cpu(c10::DeviceType::CPU);
+  void* const piece = bytes < kLeastBytes ? nullptr : pages().take(bytes);
+  // The other allocator also knows how to complain when there is no more.
+  return piece == nullptr ? small.allocate(bytes) : c10::DataPtr(piece, piece, &giveBack, cpu);
+}
+
+}  // namespace
+
+void useKeptPages() {
+  static torch_compat::CpuAllocator<&allocateOnPages> allocator(*c10::GetCPUAllocator());
+  c10::SetCPUAllocator(&allocator);
+}
+
+}  // namespace edgewise::detail

@@ -1,0 +1,9 @@
+// Large tensors from a PagePool instead of the allocator that libtorch has for processors.
+#pragma once
+
+namespace edgewise::detail {
+
+// For the whole process and the rest of its life.
+void useKeptPages();
+
+}  // namespace edgewise::detail
