@@ -12,6 +12,7 @@
 #include "edgewise/ops/backend.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/training/model_run.h"
+#include "edgewise/training/run_recipe.h"
 #include "edgewise/util/text.h"
 
 namespace edgewise::app {
@@ -22,6 +23,7 @@ struct BenchArguments {
   std::string dataset;
   std::string models = "gae,sage";
   std::string selector = "none";
+  std::string recipe;
   std::string device = "auto";
   std::optional<std::size_t> steps;
   std::vector<std::string> settings;
@@ -45,25 +47,24 @@ BenchEffort effortOf(const BenchArguments& arguments) {
   return effort;
 }
 
-// The case's own options, then what was typed.
+// As `train` resolves them, with the case's own options before what was typed.
 RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_case,
                       const std::string& model) {
-  RunOptions options;
-  OptionSet set = options.bind();
-  if (bench_case != nullptr) {
-    for (const OptionText& setting : bench_case->settings) {
-      set.set(setting.key, setting.value, bench_case->name());
+  return resolveRun(arguments.recipe, [&](OptionSet& set) {
+    if (bench_case != nullptr) {
+      for (const OptionText& setting : bench_case->settings) {
+        set.set(setting.key, setting.value, bench_case->name());
+      }
+    } else {
+      set.set("data.dataset", arguments.dataset, "--dataset");
     }
-  } else {
-    set.set("data.dataset", arguments.dataset, "--dataset");
-  }
-  set.set("model.kind", model, "--model");
-  set.set("selector.kind", arguments.selector, "--selector");
-  set.set("run.device", arguments.device, "--device");
-  for (const std::string& setting : arguments.settings) {
-    set.setAssignment(setting, "--set");
-  }
-  return options;
+    set.set("model.kind", model, "--model");
+    set.set("selector.kind", arguments.selector, "--selector");
+    set.set("run.device", arguments.device, "--device");
+    for (const std::string& setting : arguments.settings) {
+      set.setAssignment(setting, "--set");
+    }
+  });
 }
 
 RunOptions withoutSelector(RunOptions options) {
@@ -235,6 +236,10 @@ void addBenchCommand(CLI::App& program, Session& session) {
       ->add_option("--selector", arguments->selector,
                    "views of a pair that are looked at: none (default), fixed:I,J, mean, or ps2, "
                    "whose search and application are measured, the latter beside none")
+      ->option_text("NAME");
+  command
+      ->add_option("--recipe", arguments->recipe,
+                   "best, paper, or a JSON file of options, as for `edgewise train`")
       ->option_text("NAME");
   command->add_option("--device", arguments->device, "cpu, cuda or auto")->option_text("NAME");
   command

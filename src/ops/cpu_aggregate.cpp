@@ -30,6 +30,7 @@ class RowSummer {
         output_(output),
         width_(width),
         blend_(blend),
+        far_(liesFar<Real>(plan.nodeCount(), width)),
         row_scale_(narrowed<Real>(plan.rowScale())),
         column_scale_(narrowed<Real>(plan.columnScale())) {}
 
@@ -74,9 +75,9 @@ class RowSummer {
     const NodeId* const nodes = coming.data();
     const Real* const scales = column_scale_.data();
     const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
-    const std::size_t known = coming.size();
+    const std::size_t asked = far_ ? coming.size() : 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + kRowsAhead < known) {
+      if (i + kRowsAhead < asked) {
         strip.fetch(index(nodes[i + kRowsAhead]));
       }
       strip.add(index(nodes[i]), scales[index(nodes[i])]);
@@ -88,8 +89,9 @@ class RowSummer {
     const std::span<const NodeId> coming = comingFrom(row);
     const std::span<const NodeId> gone = plan_.masked(row);
     const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
+    const std::size_t asked = far_ ? coming.size() : 0;
     for (std::size_t i = 0, next = 0; i < count; ++i) {
-      if (i + kRowsAhead < coming.size()) {
+      if (i + kRowsAhead < asked) {
         strip.fetch(index(coming[i + kRowsAhead]));
       }
       // Both lists ascend, so one look at the next masked neighbour is enough.
@@ -113,6 +115,7 @@ class RowSummer {
   Real* output_;
   std::size_t width_;
   Blend<Real> blend_;
+  bool far_;
   std::vector<Real> row_scale_;
   std::vector<Real> column_scale_;
 };

@@ -113,13 +113,14 @@ template <class Real>
 void sparseMatmulOnCpu(const SparseMatrix& matrix, const Real* x, std::size_t width, Real* out) {
   const SparseMatrix::Side& side = matrix.rows();
   const std::span<const float> values = matrix.rowValues();
+  const std::size_t asked = liesFar<Real>(matrix.columnCount(), width) ? side.indices.size() : 0;
   parallelFor(
       side.blocks.size() - 1, 1,
       [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = side.blocks[begin]; row < side.blocks[end]; ++row) {
           sumRow(x, width, Real{1}, out + row * width, [&](auto& strip) {
             for (std::uint64_t i = side.offsets[row]; i < side.offsets[row + 1]; ++i) {
-              if (i + kRowsAhead < side.indices.size()) {
+              if (i + kRowsAhead < asked) {
                 strip.fetch(side.indices[i + kRowsAhead]);
               }
               strip.add(side.indices[i], static_cast<Real>(values[i]));

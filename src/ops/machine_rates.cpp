@@ -140,6 +140,7 @@ double gatherRate(std::span<const std::uint32_t> picks, std::size_t rows, std::s
   const std::vector<float> table(rows * width, 1.0F);
   const std::size_t sums = (picks.size() + kPicksPerSum - 1) / kPicksPerSum;
   const std::size_t passes = passesFor(picks.size() * width * sizeof(float));
+  const std::size_t asked = detail::liesFar<float>(rows, width) ? picks.size() : 0;
   const double least = leastSeconds(seconds, [&] {
     parallelFor(sums, perThread(sums), [&](std::size_t begin, std::size_t end) {
       // Overwritten again and again: only reading is to be measured.
@@ -149,7 +150,7 @@ double gatherRate(std::span<const std::uint32_t> picks, std::size_t rows, std::s
         const auto mine = picks.subspan(first, std::min(kPicksPerSum, picks.size() - first));
         detail::sumRow(table.data(), width, 1.0F, out.data(), [&](auto& strip) {
           for (std::size_t k = 0; k < mine.size(); ++k) {
-            if (first + k + detail::kRowsAhead < picks.size()) {
+            if (first + k + detail::kRowsAhead < asked) {
               strip.fetch(picks[first + k + detail::kRowsAhead]);
             }
             strip.add(mine[k], 1.0F);

@@ -156,6 +156,23 @@ TEST(Program, MeasuresStepsAgainstTheFloor) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'cora'?"));
 }
 
+TEST(Program, MeasuresWhatARecipeTrains) {
+  const auto layers = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"bench", "--dataset", "planted", "--model",
+                                      "gae",   "--steps",   "1",       "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = runProgram(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["cases"][0]["sizes"]["layers"];
+  };
+  EXPECT_EQ(layers({}), 3);
+  EXPECT_EQ(layers({"--recipe", "best"}), 2);
+  EXPECT_EQ(layers({"--recipe", "best", "--set", "model.layers=1"}), 1);
+  const Outcome unknown = runProgram({"bench", "--case", "cora", "--recipe", "bets"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("bets"));
+}
+
 TEST(Program, MeasuresASelectorSearchingAndApplied) {
   const Outcome outcome =
       runProgram({"bench", "--case", "cora", "--model", "gae", "--selector", "ps2", "--set",
