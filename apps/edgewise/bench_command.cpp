@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "bench_text.h"
 #include "commands.h"
@@ -21,10 +22,10 @@ namespace {
 struct BenchArguments {
   std::string cases;
   std::string dataset;
-  std::string models = "gae,sage";
-  std::string selector = "none";
+  std::string models;
+  std::string selector;
   std::string recipe;
-  std::string device = "auto";
+  std::string device;
   std::optional<std::size_t> steps;
   std::vector<std::string> settings;
 };
@@ -47,7 +48,11 @@ BenchEffort effortOf(const BenchArguments& arguments) {
   return effort;
 }
 
-// As `train` resolves them, with the case's own options before what was typed.
+// What is measured where neither a model nor a recipe was named.
+constexpr const char* kUsualModels = "gae,sage";
+
+// As `train` resolves them, with the case's own options before what was typed. An empty model is
+// the recipe's.
 RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_case,
                       const std::string& model) {
   return resolveRun(arguments.recipe, [&](OptionSet& set) {
@@ -58,9 +63,14 @@ RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_ca
     } else {
       set.set("data.dataset", arguments.dataset, "--dataset");
     }
-    set.set("model.kind", model, "--model");
-    set.set("selector.kind", arguments.selector, "--selector");
-    set.set("run.device", arguments.device, "--device");
+    for (const auto& [key, value, origin] :
+         {std::tuple("model.kind", model, "--model"),
+          std::tuple("selector.kind", arguments.selector, "--selector"),
+          std::tuple("run.device", arguments.device, "--device")}) {
+      if (!value.empty()) {
+        set.set(key, value, origin);
+      }
+    }
     for (const std::string& setting : arguments.settings) {
       set.setAssignment(setting, "--set");
     }
@@ -135,7 +145,7 @@ class Bench {
     // Wrong words are told before anything is measured.
     RunOptions options;
     for (const BenchCase* bench_case : cases) {
-      for (const std::string& model : listOf(arguments_.models)) {
+      for (const std::string& model : models()) {
         options = optionsFor(arguments_, bench_case, model);
         requireLearned(options);
       }
@@ -162,6 +172,13 @@ class Bench {
       throw ConfigError(fmt::format("{} is a formula and takes no training steps", options.model),
                         "use --model gae, sage, lightgcn or ngcf");
     }
+  }
+
+  [[nodiscard]] std::vector<std::string> models() const {
+    if (!arguments_.models.empty()) {
+      return listOf(arguments_.models);
+    }
+    return arguments_.recipe.empty() ? listOf(kUsualModels) : std::vector<std::string>{""};
   }
 
   // A null pointer stands for the real dataset.
@@ -193,7 +210,7 @@ class Bench {
 
   void runCase(const BenchCase* bench_case, const BenchMachine& machine) {
     std::optional<Dataset> dataset;
-    for (const std::string& model : listOf(arguments_.models)) {
+    for (const std::string& model : models()) {
       const RunOptions options = optionsFor(arguments_, bench_case, model);
       if (!dataset) {
         dataset = dataOf(bench_case, options);
@@ -230,7 +247,8 @@ void addBenchCommand(CLI::App& program, Session& session) {
       ->excludes(cases);
   command
       ->add_option("--model", arguments->models,
-                   "gae, sage, lightgcn or ngcf, several with commas (default: gae,sage)")
+                   "gae, sage, lightgcn or ngcf, several with commas (default: the "
+                   "recipe's, gae,sage without one)")
       ->option_text("NAME");
   command
       ->add_option("--selector", arguments->selector,
@@ -239,7 +257,8 @@ void addBenchCommand(CLI::App& program, Session& session) {
       ->option_text("NAME");
   command
       ->add_option("--recipe", arguments->recipe,
-                   "best, paper, or a JSON file of options, as for `edgewise train`")
+                   "best, paper, or a JSON file of options, as for `edgewise train`; rules for a "
+                   "dataset apply with --dataset alone")
       ->option_text("NAME");
   command->add_option("--device", arguments->device, "cpu, cuda or auto")->option_text("NAME");
   command

@@ -69,6 +69,9 @@ void settleJobs(const ReproduceArguments& arguments, const Session& session,
                                     : std::max(1, cores / each);
 }
 
+// Seconds in which runs that wait for their turn wait for the store as well.
+constexpr double kStorePatience = 2;
+
 // On a terminal a bar; elsewhere a line a run, and one now and then while a run takes long. Adds
 // every run to the store, if there is one: it is there then, whatever stops the program.
 class ConsoleWatcher final : public ReproductionWatcher {
@@ -114,7 +117,7 @@ class ConsoleWatcher final : public ReproductionWatcher {
     try {
       ResultBook book;
       book.add(cell, result);
-      book.addTo(store_);
+      book.addTo(store_, kStorePatience);
     } catch (const Error& error) {
       if (!std::exchange(warned_, true)) {
         console_.warn(fmt::format("not stored yet: {}", error.what()));
@@ -224,6 +227,16 @@ ExitCode exitCodeOf(const std::vector<RunFailure>& failures) {
   return no_room ? ExitCode::kResources : ExitCode::kFailure;
 }
 
+// A folder without any of the runs is the wrong one.
+void requireFinished(std::span<const CellStatus> cells, const std::filesystem::path& out) {
+  const bool any =
+      std::ranges::any_of(cells, [](const CellStatus& status) { return status.finished > 0; });
+  if (!any) {
+    throw DataError(FilePlace{out}, "none of these runs is finished here",
+                    "each is looked for in CELL/seed-N below --out; --dry-run lists the cells");
+  }
+}
+
 void reproduce(Session& session, const ReproduceArguments& arguments) {
   if (!arguments.docs.empty() && arguments.name.empty()) {
     writeDocs(session, arguments);
@@ -266,6 +279,9 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
     failures = makeRuns(cells, options, watcher);
   }
   const ResultBook book = collectResults(cells, options.out);
+  if (arguments.collect) {
+    requireFinished(cells, options.out);
+  }
   showOutcome(session, plan, cells, book, options.out);
   if (!arguments.store.empty()) {
     book.addTo(arguments.store);
@@ -337,7 +353,8 @@ void addReproduceCommand(CLI::App& program, Session& session) {
   command->add_flag("--collect", arguments->collect,
                     "run nothing: show, and store, what is finished, such as runs made on another "
                     "machine and copied here");
-  command->add_flag("--dry-run", arguments->dry_run, "show the cells, what is done, and how long");
+  command->add_flag("--dry-run", arguments->dry_run, "show the cells, what is done, and how long")
+      ->excludes("--collect");
   addCommonOptions(*command, session);
   command->footer(
       experimentList() +

@@ -46,6 +46,8 @@ std::vector<double> agesByKey(std::span<const Edge> edges, std::span<const Key> 
 
 }  // namespace
 
+bool knowsAges(const EdgeTable& table) { return !table.time.empty() || !table.place.empty(); }
+
 std::vector<double> edgeAges(const EdgeTable& table, EdgeLists lists) {
   const std::span<const Edge> edges = table.edges;
   if (!table.time.empty()) {

@@ -301,10 +301,8 @@ std::map<std::string, std::string> ResultBook::files() const {
   return files;
 }
 
-void ResultBook::addTo(const std::filesystem::path& folder) const {
-  // Another process may be adding to the same files, which takes it a moment.
-  const FolderLock lock(folder,
-                        {.file = ".store.lock", .seconds = 60, .hint = "choose another --store"});
+void ResultBook::addTo(const std::filesystem::path& folder, double patience) const {
+  const FolderLock lock(folder, {.file = ".store.lock", .seconds = patience, .option = "--store"});
   ResultBook kept = read(folder);
   kept.merge(*this);
   const std::map<std::string, std::string> own = files();

@@ -165,6 +165,8 @@ void keepFreedMemory() {
   detail::useKeptPages();
 }
 
+void releaseFreedMemory() { detail::releaseKeptPages(); }
+
 std::optional<std::string> blasWarning(const BackendInfo& info) {
   if (info.blas_is_reference) {
     return fmt::format(

@@ -57,51 +57,53 @@ class RowSummer {
     return column_scale_.empty() ? Real{1} : column_scale_[node];
   }
 
+  // What does not differ within a row is asked before its loop.
   template <class Strip>
   void addNeighbours(std::size_t row, Strip& strip) const {
-    const NodeId node{static_cast<std::uint32_t>(row)};
-    const std::span<const float> weights = plan_.rows().weights(node);
-    if (weights.empty() && plan_.masked(row).empty() && !column_scale_.empty()) {
-      addAll(row, strip);
+    const Real* const scales = column_scale_.empty() ? nullptr : column_scale_.data();
+    const auto weights = plan_.rows().weights(NodeId{static_cast<std::uint32_t>(row)});
+    const auto weight = [&](std::size_t i) { return static_cast<Real>(weights[i]); };
+    const auto add = [&](const auto& scale_of) { addScaled(row, strip, scale_of); };
+    if (weights.empty() && scales != nullptr) {
+      add([&](std::size_t, std::size_t column) { return scales[column]; });
+    } else if (weights.empty()) {
+      add([](std::size_t, std::size_t) { return Real{1}; });
+    } else if (scales != nullptr) {
+      add([&](std::size_t i, std::size_t column) { return weight(i) * scales[column]; });
     } else {
-      addUnmasked(row, weights, strip);
+      add([&](std::size_t i, std::size_t) { return weight(i); });
     }
   }
 
-  // The usual case, without a question in the loop that is always answered the same.
-  template <class Strip>
-  void addAll(std::size_t row, Strip& strip) const {
+  template <class Strip, class Scale>
+  void addScaled(std::size_t row, Strip& strip, const Scale& scale_of) const {
+    const std::span<const NodeId> gone = plan_.masked(row);
+    if (gone.empty()) {
+      addEach(row, strip, scale_of, [](NodeId) { return false; });
+      return;
+    }
+    // Both lists ascend, so one look at the next masked neighbour is enough.
+    addEach(row, strip, scale_of, [gone, next = std::size_t{0}](NodeId node) mutable {
+      const bool is_gone = next < gone.size() && gone[next] == node;
+      next += is_gone ? 1 : 0;
+      return is_gone;
+    });
+  }
+
+  // Adds the i-th neighbour times scale_of(i, neighbour), those left out that `skips`.
+  template <class Strip, class Scale, class Skip>
+  void addEach(std::size_t row, Strip& strip, const Scale& scale_of, Skip skips) const {
     const std::span<const NodeId> coming = comingFrom(row);
     const NodeId* const nodes = coming.data();
-    const Real* const scales = column_scale_.data();
     const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
     const std::size_t asked = far_ ? coming.size() : 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < asked) {
         strip.fetch(index(nodes[i + kRowsAhead]));
       }
-      strip.add(index(nodes[i]), scales[index(nodes[i])]);
-    }
-  }
-
-  template <class Strip>
-  void addUnmasked(std::size_t row, std::span<const float> weights, Strip& strip) const {
-    const std::span<const NodeId> coming = comingFrom(row);
-    const std::span<const NodeId> gone = plan_.masked(row);
-    const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
-    const std::size_t asked = far_ ? coming.size() : 0;
-    for (std::size_t i = 0, next = 0; i < count; ++i) {
-      if (i + kRowsAhead < asked) {
-        strip.fetch(index(coming[i + kRowsAhead]));
+      if (!skips(nodes[i])) {
+        strip.add(index(nodes[i]), scale_of(i, index(nodes[i])));
       }
-      // Both lists ascend, so one look at the next masked neighbour is enough.
-      if (next < gone.size() && gone[next] == coming[i]) {
-        ++next;
-        continue;
-      }
-      const std::size_t column = index(coming[i]);
-      const Real weight = weights.empty() ? Real{1} : static_cast<Real>(weights[i]);
-      strip.add(column, weight * columnScale(column));
     }
   }
 

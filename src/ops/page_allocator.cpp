@@ -12,9 +12,9 @@ namespace edgewise::detail {
 namespace {
 
 // Smaller ones malloc keeps as well.
-constexpr std::size_t kLeastBytes = PagePool::kPage;
+constexpr std::size_t kLeastBytes = PagePool::kAlignment;
 
-// Tensors may outlive everything that ends with the program.
+// Tensors may outlive everything that ends with the program; so do this and the allocator.
 PagePool& pages() {
   static auto* const pool = new PagePool();
   return *pool;
@@ -32,8 +32,11 @@ c10::DataPtr allocateOnPages(std::size_t bytes, c10::Allocator& small) {
 }  // namespace
 
 void useKeptPages() {
-  static torch_compat::CpuAllocator<&allocateOnPages> allocator(*c10::GetCPUAllocator());
-  c10::SetCPUAllocator(&allocator);
+  using Allocator = torch_compat::CpuAllocator<&allocateOnPages>;
+  static auto* const allocator = new Allocator(*c10::GetCPUAllocator());
+  c10::SetCPUAllocator(allocator);
 }
+
+void releaseKeptPages() { pages().release(); }
 
 }  // namespace edgewise::detail

@@ -6,4 +6,7 @@ namespace edgewise::detail {
 // For the whole process and the rest of its life.
 void useKeptPages();
 
+// Hands to the system what is kept; nothing where useKeptPages was not called.
+void releaseKeptPages();
+
 }  // namespace edgewise::detail

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "edgewise/data/edge_ages.h"
+#include "edgewise/ops/backend.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/training/link_trainer.h"
 #include "edgewise/training/model_scorer.h"
@@ -62,13 +63,13 @@ void checkSearch(const SelectorOptions& selector, const TrainingOptions& trainin
 }
 
 // What would be found out only when all else is done.
-void checkRecent(const Dataset& dataset, const LinkSplit& split, const TrainingOptions& training) {
+void checkRecent(const LinkSplit& split, const TrainingOptions& training) {
   if (training.recent == 1 || !training.refit) {
     return;
   }
   EdgeTable all = split.training.supervision.table;
   all.append(split.training.valid.positive);
-  if (edgeAges(all, {.node_count = dataset.node_count, .by_source = false}).empty()) {
+  if (!knowsAges(all)) {
     throw DataError(
         "training.recent: nothing tells which of training and validation edges are "
         "recent, and training.refit learns from both",
@@ -114,7 +115,7 @@ class ModelRun {
   }
 
   RunMetrics train() {
-    checkRecent(dataset_, split_, options_.training);
+    checkRecent(split_, options_.training);
     const TrainingEdges training = prepareEdges();
     std::optional<PhaseTime> search;
     if (model_->searched() != nullptr) {
@@ -327,6 +328,8 @@ class ModelRun {
   }
 
   RunMetrics measure() {
+    // Scoring takes memory of other sizes than training did.
+    releaseFreedMemory();
     RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
     run.selector = options_.network.selector.kind;
     run.device = deviceName(device_);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "edgewise/util/error.h"
+#include "edgewise/util/interrupt.h"
 
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -128,7 +129,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const FolderUse& use
     throw DataError(FilePlace{folder},
                     fmt::format("cannot write to this folder ({})",
                                 failure ? failure.message() : reasonOf(errno)),
-                    "choose another folder with --out");
+                    "choose another folder with " + use.option);
   }
   // What a killed program had started ends a moment after it.
   constexpr double kPause = 0.05;
@@ -138,9 +139,10 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const FolderUse& use
     if (reason != EWOULDBLOCK && reason != EINTR) {
       return;  // a file system without locks
     }
-    if (i >= tries) {
+    if (i >= tries || interruptRequested()) {
       ::close(descriptor_);
-      throw ConfigError(folder.string() + " is in use by another process", use.hint);
+      throw ConfigError(folder.string() + " is in use by another process",
+                        "wait for it to end, or choose another " + use.option);
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
   }

@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "edgewise/util/error.h"
-
 namespace edgewise {
 namespace {
 
-// A kept piece serves one that is smaller by no more than a fifth of it.
-constexpr std::size_t kSpareShare = 4;
+// A kept piece serves who asks for less by no more than this share of what was asked.
+constexpr std::size_t kSpareShare = 8;
 
-// From a multiple of the page size, so that the system can map whole pages at once, where it will.
+// From a multiple of the alignment; null when the system has no more.
 void* mapPages(std::size_t bytes) {
-  const std::size_t room = bytes + PagePool::kPage;
+  const std::size_t room = bytes + PagePool::kAlignment;
   if (room < bytes) {
     return nullptr;
   }
@@ -25,8 +23,8 @@ void* mapPages(std::size_t bytes) {
     return nullptr;
   }
   char* const begin = static_cast<char*>(mapped);
-  const std::size_t over = reinterpret_cast<std::uintptr_t>(begin) % PagePool::kPage;
-  const std::size_t before = over == 0 ? 0 : PagePool::kPage - over;
+  const std::size_t over = reinterpret_cast<std::uintptr_t>(begin) % PagePool::kAlignment;
+  const std::size_t before = over == 0 ? 0 : PagePool::kAlignment - over;
   if (before > 0) {
     ::munmap(begin, before);
   }
@@ -42,39 +40,40 @@ void* mapPages(std::size_t bytes) {
 PagePool::~PagePool() { keepAtMost(0); }
 
 void* PagePool::take(std::size_t bytes) {
-  const std::size_t wanted = std::max<std::size_t>(1, (bytes + kPage - 1) / kPage) * kPage;
+  const std::size_t wanted = std::max<std::size_t>(1, (bytes + kGrain - 1) / kGrain) * kGrain;
   if (wanted < bytes) {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  if (void* const kept = takeKept(wanted); kept != nullptr) {
-    return kept;
+  auto piece = findKept(wanted);
+  if (piece != kept_.end()) {
+    bytes_kept_ -= piece->bytes;
+  } else {
+    // Pieces of other sizes make room, so that all together never need more than once was in use.
+    const std::size_t after = bytes_in_use_ + wanted;
+    keepAtMost(most_in_use_ > after ? most_in_use_ - after : 0);
+    piece = mapPiece(wanted);
+    if (piece == kept_.end()) {
+      return nullptr;
+    }
   }
-  // Pieces of other sizes make room, so that all together never need more than once was in use.
-  const std::size_t after = bytes_in_use_ + wanted;
-  keepAtMost(most_in_use_ > after ? most_in_use_ - after : 0);
-  void* piece = mapPages(wanted);
-  if (piece == nullptr && bytes_kept_ > 0) {
-    keepAtMost(0);
-    piece = mapPages(wanted);
-  }
-  if (piece != nullptr) {
-    in_use_.emplace(piece, wanted);
-    bytes_in_use_ = after;
-    most_in_use_ = std::max(most_in_use_, after);
-  }
-  return piece;
+  in_use_.splice(in_use_.end(), kept_, piece);
+  bytes_in_use_ += piece->bytes;
+  most_in_use_ = std::max(most_in_use_, bytes_in_use_);
+  return piece->start;
 }
 
-void PagePool::giveBack(void* piece) {
+void PagePool::giveBack(void* piece) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto found = in_use_.find(piece);
-  invariant(found != in_use_.end(), "only what was taken can be given back");
-  const std::size_t bytes = found->second;
-  in_use_.erase(found);
-  bytes_in_use_ -= bytes;
-  bytes_kept_ += bytes;
-  by_size_.emplace(bytes, kept_.insert(kept_.end(), {piece, bytes}));
+  const auto place = places_.at(piece);
+  kept_.splice(kept_.end(), in_use_, place);
+  bytes_in_use_ -= place->bytes;
+  bytes_kept_ += place->bytes;
+}
+
+void PagePool::release() {
+  const std::lock_guard lock(mutex_);
+  keepAtMost(0);
 }
 
 std::size_t PagePool::bytesInUse() const {
@@ -87,33 +86,42 @@ std::size_t PagePool::bytesKept() const {
   return bytes_kept_;
 }
 
-// The smallest kept piece that is large enough, if it is not much larger.
-void* PagePool::takeKept(std::size_t bytes) {
-  const auto found = by_size_.lower_bound(bytes);
-  if (found == by_size_.end() || found->first - bytes > bytes / kSpareShare) {
-    return nullptr;
+// The smallest kept piece that is large enough, if it is not much larger; else the end.
+PagePool::Pieces::iterator PagePool::findKept(std::size_t bytes) {
+  auto best = kept_.end();
+  for (auto piece = kept_.begin(); piece != kept_.end(); ++piece) {
+    const bool fits = piece->bytes >= bytes && piece->bytes - bytes <= bytes / kSpareShare;
+    if (fits && (best == kept_.end() || piece->bytes < best->bytes)) {
+      best = piece;
+    }
   }
-  const Piece piece = *found->second;
-  kept_.erase(found->second);
-  by_size_.erase(found);
-  in_use_.emplace(piece.start, piece.bytes);
-  bytes_kept_ -= piece.bytes;
-  bytes_in_use_ += piece.bytes;
-  return piece.start;
+  return best;
+}
+
+// A new one, at the end of those that are kept but not counted there yet; the end when there is no
+// more.
+PagePool::Pieces::iterator PagePool::mapPiece(std::size_t bytes) {
+  void* start = mapPages(bytes);
+  if (start == nullptr && !kept_.empty()) {
+    keepAtMost(0);
+    start = mapPages(bytes);
+  }
+  if (start == nullptr) {
+    return kept_.end();
+  }
+  const auto piece = kept_.insert(kept_.end(), {start, bytes});
+  places_.emplace(start, piece);
+  return piece;
 }
 
 // Hands pieces back to the system, those first that were not asked for longest.
 void PagePool::keepAtMost(std::size_t bytes) {
   while (bytes_kept_ > bytes) {
-    const auto oldest = kept_.begin();
-    auto at = by_size_.lower_bound(oldest->bytes);
-    while (at->second != oldest) {
-      ++at;
-    }
-    ::munmap(oldest->start, oldest->bytes);
-    bytes_kept_ -= oldest->bytes;
-    by_size_.erase(at);
-    kept_.erase(oldest);
+    const Piece oldest = kept_.front();
+    ::munmap(oldest.start, oldest.bytes);
+    bytes_kept_ -= oldest.bytes;
+    places_.erase(oldest.start);
+    kept_.pop_front();
   }
 }
 

@@ -120,6 +120,12 @@ std::vector<ModelCase> modelCases() {
        {"model.predictor=dot", "training.loss=bpr", "model.depth_zero=true", "selector.tau=1",
         "selector.degrees=views+score", "selector.apply=alike", "selector.top=9"},
        0.05},
+      {"SearchAlikeInTurn",
+       "gae",
+       "ps2",
+       {"selector.apply=alike", "selector.holdout=rotate", "training.mask_targets=true",
+        "selector.tau=1", "selector.top=4"},
+       0.05},
       {"SearchByDegrees",
        "gae",
        "ps2",
@@ -211,12 +217,15 @@ Tensors trained(const Problem& problem, at::Device device) {
     add(results, state);
     weights.search = state.parameters.clone();
     weights.selector = state.selector->parameters.clone();
-    if (problem.options.network.selector.joins()) {
+    // A model that learned as if nobody chose is trained so again, on all edges at last.
+    if (problem.options.network.selector.joins() &&
+        !problem.options.network.selector.learnsAlike()) {
       return results;
     }
   }
   TrainerSetup setup = problem.setup(device);
   setup.chooser = chooserOf(model, weights, problem.options, problem.dataset);
+  setup.alike = problem.options.network.selector.learnsAlike();
   LinkTrainer trainer(model, problem.dataset, training, std::move(setup));
   TrainingState state = trainer.start();
   trainer.run(state, nowhere);

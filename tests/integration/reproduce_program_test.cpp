@@ -273,6 +273,19 @@ TEST(ReproduceProgram, CollectsRunsThatWereMadeElsewhere) {
   EXPECT_EQ(line["runs"][0]["test"]["auc"], metricsOf(out / run)["test"]["auc"]);
 }
 
+TEST(ReproduceProgram, CollectsNothingFromTheWrongFolder) {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "elsewhere").string();
+  const Outcome outcome =
+      runProgram({"reproduce", "table:planetoid", "--datasets", "planted", "--models", "gae",
+                  "--recipe", "best", "--seeds", "1", "--no-controls", "--out", out, "--collect",
+                  "--store", (folder.path() / "stored").string()});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr(out));
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "stored"));
+}
+
 TEST(ReproduceProgram, StoresResultsAndSuggestsNames) {
   const TempFolder folder;
   const Outcome set = runProgram(words("fig:views", folder.path() / "out", {"--store", "x"}));

@@ -145,8 +145,30 @@ TEST(Aggregate, GivesTheSameBitsForAnyThreadCount) {
   const EdgeCase edges = randomCase(2, 5000, 60'000, Direction::kDirected, true);
   const auto plan = MessagePlan::make(edges.graph(), Norm::kSymmetric)
                         ->without(std::span(edges.edges).first(5000));
-  expectSameBitsForThreads([&](const Tensors& in) { return Tensors{aggregate(plan, in[0])}; },
-                           {randomLeaf({5000, 32}, 1, at::kFloat)});
+  const auto unmasked = MessagePlan::make(randomCase(6, 5000, 60'000).graph(), Norm::kSymmetric);
+  for (const auto& each : {plan, unmasked}) {
+    expectSameBitsForThreads([&](const Tensors& in) { return Tensors{aggregate(each, in[0])}; },
+                             {randomLeaf({5000, 64}, 1, at::kFloat)});
+  }
+}
+
+TEST(Aggregate, SumsWideTablesAsNarrowOnes) {
+  // Rows of the wide one are asked for ahead; whatever was masked or weighed, also across the ends
+  // of rows and of the whole table.
+  for (const bool weighted : {false, true}) {
+    const EdgeCase edges = randomCase(3, 5000, 30'000, Direction::kUndirected, weighted);
+    for (const Norm norm : kNorms) {
+      const auto whole = MessagePlan::make(edges.graph(), norm);
+      for (const auto& plan : {whole, whole->without(std::span(edges.edges).first(3000))}) {
+        const at::Tensor x = testing::randomTensor({5000, 64}, 4).to(at::kFloat);
+        const at::Tensor wide = aggregate(plan, x);
+        for (std::int64_t first = 0; first < 64; first += 16) {
+          const at::Tensor narrow = aggregate(plan, x.narrow(1, first, 16));
+          EXPECT_TRUE(sameBits(wide.narrow(1, first, 16).contiguous(), narrow));
+        }
+      }
+    }
+  }
 }
 
 TEST(Aggregate, TakesAnyLayoutInMemory) {

@@ -1,8 +1,11 @@
 #include "edgewise/ops/backend.h"
 
+#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdint>
 
 #include "edgewise/util/parallel.h"
 #include "support/test_support.h"
@@ -22,6 +25,25 @@ class BackendThreads : public ::testing::Test {
  private:
   int before_ = threadCount();
 };
+
+// For the rest of the process, as for a program.
+TEST(KeepFreedMemory, GivesLargeTensorsWhatEarlierOnesGaveBack) {
+  keepFreedMemory();
+  const auto ones = [] { return at::ones({1024, 4096}); };
+  const void* first = nullptr;
+  {
+    const at::Tensor tensor = ones();
+    first = tensor.data_ptr();
+    EXPECT_EQ(tensor.sum().item<float>(), 1024 * 4096);
+  }
+  const at::Tensor again = ones();
+  EXPECT_EQ(again.data_ptr(), first);
+  const at::Tensor other = ones();
+  EXPECT_NE(other.data_ptr(), first);
+  EXPECT_TRUE(other.equal(again));
+  EXPECT_TRUE(at::ones({3}).equal(again[0].slice(0, 0, 3)));
+  EXPECT_THROW((void)at::empty({std::int64_t{1} << 50}), c10::Error);
+}
 
 TEST(BlasName, IsToldByFolderOrFile) {
   EXPECT_EQ(blasNameFromPath("/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"), "OpenBLAS");

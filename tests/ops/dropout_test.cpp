@@ -240,6 +240,17 @@ TEST(SparseMatrix, EqualsTheDenseOneWithItsDerivatives) {
   }
 }
 
+TEST(SparseMatrix, MultipliesWideTablesAsNarrowOnes) {
+  // Rows of the wide one are asked for ahead.
+  const auto matrix = SparseMatrix::make(randomFeatures(40, 5000, 3));
+  const at::Tensor x = randomTensor({5000, 64}, 4).to(at::kFloat);
+  const at::Tensor wide = sparseMatmul(matrix, x);
+  for (std::int64_t first = 0; first < 64; first += 16) {
+    const at::Tensor narrow = sparseMatmul(matrix, x.narrow(1, first, 16).contiguous());
+    EXPECT_TRUE(wide.narrow(1, first, 16).equal(narrow));
+  }
+}
+
 TEST(SparseMatrix, MayBeEmpty) {
   expectSameMatrix(SparseMatrix::make(FeatureMatrix::sparse(4, {0, 0, 0, 0}, {}, {})),
                    at::zeros({3, 4}, at::TensorOptions(at::kDouble)), 2);

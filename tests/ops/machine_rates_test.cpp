@@ -25,6 +25,7 @@ TEST(MachineRates, ArePositiveForAnySizesAndThreads) {
     EXPECT_GT(gatherRate(one, 1, 3, kHasty), 0);
     const std::vector<std::uint32_t> many(1000, 4);
     EXPECT_GT(gatherRate(many, 5, 33, kHasty), 0);
+    EXPECT_GT(gatherRate(many, 5000, 64, kHasty), 0);
   }
   setThreadCount(before);
 }

@@ -68,6 +68,22 @@ TEST(FolderLock, LetsOneProcessIn) {
 }
 
 // A program that outlives its starter keeps the folder.
+TEST(FolderLock, NamesTheOptionThatChoosesTheFolder) {
+  const TempFolder folder;
+  const auto hint = [](const std::filesystem::path& wanted) -> std::string {
+    try {
+      const FolderLock lock(wanted, {.seconds = 0, .option = "--store"});
+    } catch (const Error& error) {
+      return error.hint();
+    }
+    return "";
+  };
+  const FolderLock first(folder.path());
+  EXPECT_THAT(hint(folder.path()), HasSubstr("--store"));
+  (void)folder.write("file", "");
+  EXPECT_THAT(hint(folder.path() / "file"), HasSubstr("--store"));
+}
+
 TEST(FolderLock, IsHeldByWhatWasStartedMeanwhile) {
   const TempFolder folder;
   std::optional<FolderLock> first(std::in_place, folder.path());

@@ -12,40 +12,50 @@
 namespace edgewise {
 namespace {
 
-constexpr std::size_t kPage = PagePool::kPage;
+constexpr std::size_t kPage = PagePool::kAlignment;
 
 TEST(PagePool, GivesWholePagesThatCanBeWritten) {
   PagePool pool;
   void* const piece = pool.take(3 * kPage + 1);
   ASSERT_NE(piece, nullptr);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece) % kPage, 0U);
-  std::memset(piece, 7, 4 * kPage);
-  EXPECT_EQ(pool.bytesInUse(), 4 * kPage);
+  const std::size_t bytes = 3 * kPage + PagePool::kGrain;
+  std::memset(piece, 7, bytes);
+  EXPECT_EQ(pool.bytesInUse(), bytes);
   pool.giveBack(piece);
   EXPECT_EQ(pool.bytesInUse(), 0U);
-  EXPECT_EQ(pool.bytesKept(), 4 * kPage);
+  EXPECT_EQ(pool.bytesKept(), bytes);
+  pool.release();
+  EXPECT_EQ(pool.bytesKept(), 0U);
 }
 
 TEST(PagePool, GivesAKeptPieceToWhoAsksForAboutAsMuch) {
   PagePool pool;
   void* const piece = pool.take(10 * kPage);
   pool.giveBack(piece);
-  EXPECT_EQ(pool.take(8 * kPage), piece);
+  EXPECT_EQ(pool.take(9 * kPage), piece);
   EXPECT_EQ(pool.bytesKept(), 0U);
   EXPECT_EQ(pool.bytesInUse(), 10 * kPage);
   pool.giveBack(piece);
 }
 
-TEST(PagePool, TakesTheSmallestThatIsLargeEnough) {
+TEST(PagePool, TakesTheSmallestThatIsLargeEnoughAndNotMuchLarger) {
   PagePool pool;
-  void* const large = pool.take(10 * kPage);
-  void* const small = pool.take(9 * kPage);
-  pool.giveBack(large);
-  pool.giveBack(small);
-  EXPECT_EQ(pool.take(8 * kPage), small);
-  EXPECT_EQ(pool.take(8 * kPage), large);
-  pool.giveBack(small);
-  pool.giveBack(large);
+  std::vector<void*> pieces;
+  for (const std::size_t pages : {22, 19, 20}) {
+    pieces.push_back(pool.take(pages * kPage));
+  }
+  for (void* const piece : pieces) {
+    pool.giveBack(piece);
+  }
+  EXPECT_EQ(pool.take(20 * kPage), pieces[2]);
+  EXPECT_EQ(pool.take(20 * kPage), pieces[0]);
+  // A third would have to do with too little, and this one with far too much.
+  void* const small = pool.take(8 * kPage);
+  EXPECT_NE(small, pieces[1]);
+  for (void* const piece : {pieces[0], pieces[2], small}) {
+    pool.giveBack(piece);
+  }
 }
 
 TEST(PagePool, NeverHoldsMoreThanWasOnceInUse) {

@@ -14,6 +14,9 @@ struct EdgeLists {
   bool by_source = false;
 };
 
+// Whether the table tells times or places; not for an empty one.
+[[nodiscard]] bool knowsAges(const EdgeTable& table);
+
 // The share of its list that came later than each edge, half of those that came at the same time
 // and of the edge itself included: 1/(2n) for the latest of n, 1 - 1/(2n) for the first. By time,
 // else by place; empty where neither is known.

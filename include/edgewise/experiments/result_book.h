@@ -77,8 +77,9 @@ class ResultBook {
   // with file and line for what is damaged.
   static ResultBook read(const std::filesystem::path& folder);
   // Adds all of this book to what the folder holds, cells by name, every file whole or not at all.
-  // Files of other datasets stay as they are; several processes may add to a folder at once.
-  void addTo(const std::filesystem::path& folder) const;
+  // Files of other datasets stay as they are; several processes may add to a folder at once, which
+  // takes each a moment: waits for others so many seconds, then throws ConfigError.
+  void addTo(const std::filesystem::path& folder, double patience = 60) const;
 
   void add(const Cell& cell, SeedResult run);
   // Says why a dataset has no results; forgotten when it gets some.

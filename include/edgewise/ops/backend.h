@@ -36,6 +36,10 @@ void setBackendThreads(int threads);
 // page faults cost as much as the arithmetic or more. For programs, once, at the start.
 void keepFreedMemory();
 
+// Hands large blocks that are kept to the system after all. For the end of work whose results are
+// of other sizes than what follows.
+void releaseFreedMemory();
+
 // A sentence for the user when the BLAS costs much of the speed, with what to install; nothing when
 // all is well.
 [[nodiscard]] std::optional<std::string> blasWarning(const BackendInfo& info);

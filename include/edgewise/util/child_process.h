@@ -47,11 +47,11 @@ class ChildProcess {
   int code_ = -1;
 };
 
-// What a folder is locked for: where, how long to wait for others, and what to do about them.
+// What a folder is locked for: where, how long to wait for others, and the option that names it.
 struct FolderUse {
   std::string file = ".lock";
   double seconds = 2;
-  std::string hint = "wait for it to end, or choose another --out";
+  std::string option = "--out";
 };
 
 // A folder's lock, held until this object and every process started meanwhile are gone, however

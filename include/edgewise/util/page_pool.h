@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <list>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -13,8 +12,10 @@ namespace edgewise {
 
 class PagePool {
  public:
-  // A piece starts at a page of this size, and fills whole ones; the system may map each at once.
-  static constexpr std::size_t kPage = std::size_t{2} << 20;
+  // A piece starts at a multiple of this, so that the system can map so much of it at once, and is
+  // as large as whole grains.
+  static constexpr std::size_t kAlignment = std::size_t{2} << 20;
+  static constexpr std::size_t kGrain = std::size_t{64} << 10;
 
   PagePool() = default;
   PagePool(const PagePool&) = delete;
@@ -26,11 +27,13 @@ class PagePool {
 
   // At least `bytes` with any content; null when the system has no more.
   [[nodiscard]] void* take(std::size_t bytes);
-  // What `take` gave.
-  void giveBack(void* piece);
+  // What `take` gave. Asks for no memory.
+  void giveBack(void* piece) noexcept;
+  // Hands to the system what is kept.
+  void release();
 
-  // In whole pages: what is in use, and what is kept beside it. Together never more than was once
-  // in use at the same time.
+  // What is in use, and what is kept beside it. Together never more than was once in use at the
+  // same time.
   [[nodiscard]] std::size_t bytesInUse() const;
   [[nodiscard]] std::size_t bytesKept() const;
 
@@ -41,13 +44,14 @@ class PagePool {
   };
   using Pieces = std::list<Piece>;
 
-  void* takeKept(std::size_t bytes);
+  Pieces::iterator findKept(std::size_t bytes);
+  Pieces::iterator mapPiece(std::size_t bytes);
   void keepAtMost(std::size_t bytes);
 
   mutable std::mutex mutex_;
+  Pieces in_use_;
   Pieces kept_;  // the one given back last at the end
-  std::multimap<std::size_t, Pieces::iterator> by_size_;
-  std::unordered_map<void*, std::size_t> in_use_;
+  std::unordered_map<void*, Pieces::iterator> places_;
   std::size_t bytes_in_use_ = 0;
   std::size_t bytes_kept_ = 0;
   std::size_t most_in_use_ = 0;
