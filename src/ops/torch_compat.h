@@ -32,7 +32,7 @@ inline void allowTf32(bool allowed) { at::globalContext().setAllowTF32CuBLAS(all
 // An allocator that calls allocate(bytes, next), `next` being the one it takes the place of.
 // Releases differ in which of these functions are virtual and which are const, so none says what
 // it overrides.
-// NOLINTBEGIN(modernize-use-override,cppcoreguidelines-explicit-virtual-functions)
+// NOLINTBEGIN(modernize-use-override,modernize-use-nodiscard,readability-identifier-naming)
 template <c10::DataPtr (*Allocate)(std::size_t, c10::Allocator&)>
 class CpuAllocator final : public c10::Allocator {
  public:
@@ -46,6 +46,6 @@ class CpuAllocator final : public c10::Allocator {
  private:
   c10::Allocator& next_;
 };
-// NOLINTEND(modernize-use-override,cppcoreguidelines-explicit-virtual-functions)
+// NOLINTEND(modernize-use-override,modernize-use-nodiscard,readability-identifier-naming)
 
 }  // namespace edgewise::torch_compat
