@@ -227,16 +227,6 @@ ExitCode exitCodeOf(const std::vector<RunFailure>& failures) {
   return no_room ? ExitCode::kResources : ExitCode::kFailure;
 }
 
-// A folder without any of the runs is the wrong one.
-void requireFinished(std::span<const CellStatus> cells, const std::filesystem::path& out) {
-  const bool any =
-      std::ranges::any_of(cells, [](const CellStatus& status) { return status.finished > 0; });
-  if (!any) {
-    throw DataError(FilePlace{out}, "none of these runs is finished here",
-                    "each is looked for in CELL/seed-N below --out; --dry-run lists the cells");
-  }
-}
-
 void reproduce(Session& session, const ReproduceArguments& arguments) {
   if (!arguments.docs.empty() && arguments.name.empty()) {
     writeDocs(session, arguments);
@@ -266,21 +256,28 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
     return;
   }
   std::int64_t left = 0;
+  std::int64_t finished = 0;
   for (const CellStatus& status : cells) {
     left += arguments.collect ? 0 : status.left();
+    finished += status.finished;
   }
-  session.console.note(fmt::format("{}: {}, {} to make, {} at a time, about {}",
-                                   plan.experiment.name, countText(cells.size(), "cell"),
-                                   countText(static_cast<std::uint64_t>(left), "run"), options.jobs,
-                                   readableSeconds(secondsLeft(cells, options.jobs))));
+  const std::string intent =
+      arguments.collect
+          ? fmt::format("{} found", countText(static_cast<std::uint64_t>(finished), "finished run"))
+          : fmt::format("{} to make, {} at a time, about {}",
+                        countText(static_cast<std::uint64_t>(left), "run"), options.jobs,
+                        readableSeconds(secondsLeft(cells, options.jobs)));
+  session.console.note(
+      fmt::format("{}: {}, {}", plan.experiment.name, countText(cells.size(), "cell"), intent));
   std::vector<RunFailure> failures;
   if (left > 0) {
     ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left), arguments.store);
     failures = makeRuns(cells, options, watcher);
   }
   const ResultBook book = collectResults(cells, options.out);
-  if (arguments.collect) {
-    requireFinished(cells, options.out);
+  if (arguments.collect && finished == 0) {
+    throw DataError(FilePlace{options.out}, "none of these runs is finished here",
+                    "each is looked for in CELL/seed-N below --out; --dry-run lists the cells");
   }
   showOutcome(session, plan, cells, book, options.out);
   if (!arguments.store.empty()) {
