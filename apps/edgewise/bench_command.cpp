@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <tuple>
 
 #include "bench_text.h"
 #include "commands.h"
@@ -15,6 +14,7 @@
 #include "edgewise/training/model_run.h"
 #include "edgewise/training/run_recipe.h"
 #include "edgewise/util/text.h"
+#include "typed_options.h"
 
 namespace edgewise::app {
 namespace {
@@ -63,14 +63,9 @@ RunOptions optionsFor(const BenchArguments& arguments, const BenchCase* bench_ca
     } else {
       set.set("data.dataset", arguments.dataset, "--dataset");
     }
-    for (const auto& [key, value, origin] :
-         {std::tuple("model.kind", model, "--model"),
-          std::tuple("selector.kind", arguments.selector, "--selector"),
-          std::tuple("run.device", arguments.device, "--device")}) {
-      if (!value.empty()) {
-        set.set(key, value, origin);
-      }
-    }
+    setIfTyped(set, "model.kind", model, "--model");
+    setIfTyped(set, "selector.kind", arguments.selector, "--selector");
+    setIfTyped(set, "run.device", arguments.device, "--device");
     for (const std::string& setting : arguments.settings) {
       set.setAssignment(setting, "--set");
     }

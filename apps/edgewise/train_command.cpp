@@ -24,6 +24,7 @@
 #include "run_remarks.h"
 #include "run_text.h"
 #include "train_outcome.h"
+#include "typed_options.h"
 
 namespace edgewise::app {
 namespace {
@@ -60,19 +61,14 @@ struct Job {
 // The named arguments, then --set: the most particular wins.
 void applyArguments(const TrainArguments& arguments, const Session& session,
                     const std::string& model, OptionSet& set) {
-  const auto set_if_given = [&](const char* key, const std::string& value, const char* origin) {
-    if (!value.empty()) {
-      set.set(key, value, origin);
-    }
-  };
-  set_if_given("data.dataset", arguments.dataset, "--dataset");
-  set_if_given("data.edges", arguments.edges, "--edges");
-  set_if_given("data.features", arguments.features, "--features");
-  set_if_given("data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
-  set_if_given("data.directed", arguments.directed ? "true" : "", "--directed");
-  set_if_given("model.kind", model, "--model");
-  set_if_given("selector.kind", arguments.selector, "--selector");
-  set_if_given("run.device", arguments.device, "--device");
+  setIfTyped(set, "data.dataset", arguments.dataset, "--dataset");
+  setIfTyped(set, "data.edges", arguments.edges, "--edges");
+  setIfTyped(set, "data.features", arguments.features, "--features");
+  setIfTyped(set, "data.bipartite", arguments.bipartite ? "true" : "", "--bipartite");
+  setIfTyped(set, "data.directed", arguments.directed ? "true" : "", "--directed");
+  setIfTyped(set, "model.kind", model, "--model");
+  setIfTyped(set, "selector.kind", arguments.selector, "--selector");
+  setIfTyped(set, "run.device", arguments.device, "--device");
   if (arguments.seed) {
     set.set("run.seed", std::to_string(*arguments.seed), "--seed");
   }

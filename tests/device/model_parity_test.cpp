@@ -217,7 +217,7 @@ Tensors trained(const Problem& problem, at::Device device) {
     add(results, state);
     weights.search = state.parameters.clone();
     weights.selector = state.selector->parameters.clone();
-    // A model that learned as if nobody chose is trained so again, on all edges at last.
+    // A model that learned as if nobody chose is trained so once more, as for a refit.
     if (problem.options.network.selector.joins() &&
         !problem.options.network.selector.learnsAlike()) {
       return results;

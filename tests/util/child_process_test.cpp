@@ -67,7 +67,6 @@ TEST(FolderLock, LetsOneProcessIn) {
   EXPECT_NO_THROW(FolderLock(folder.path() / "work"));
 }
 
-// A program that outlives its starter keeps the folder.
 TEST(FolderLock, NamesTheOptionThatChoosesTheFolder) {
   const TempFolder folder;
   const auto hint = [](const std::filesystem::path& wanted) -> std::string {
@@ -84,6 +83,7 @@ TEST(FolderLock, NamesTheOptionThatChoosesTheFolder) {
   EXPECT_THAT(hint(folder.path() / "file"), HasSubstr("--store"));
 }
 
+// A program that outlives its starter keeps the folder.
 TEST(FolderLock, IsHeldByWhatWasStartedMeanwhile) {
   const TempFolder folder;
   std::optional<FolderLock> first(std::in_place, folder.path());
