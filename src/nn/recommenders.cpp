@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "edgewise/ops/aggregate.h"
-#include "edgewise/ops/dropout.h"
-#include "edgewise/ops/product.h"
+#include "edgewise/ops/interaction.h"
 #include "edgewise/ops/rowwise.h"
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/error.h"
 #include "nn/convolution.h"
 
@@ -36,18 +36,13 @@ class EmbeddingEncoder : public Encoder {
   [[nodiscard]] LayerOutputs encode(const Parameters& parameters,
                                     const std::shared_ptr<const MessagePlan>& messages,
                                     const Noise& noise, std::size_t depth) const override {
-    invariant(depth >= 1 && depth <= this->depth(), "an encoder was asked for more than it has");
-    requireNodes(*messages, *input_);
-    at::Tensor h = input_->prepare(parameters, noise).embedding();
-    LayerOutputs outputs;
-    if (options_.depth_zero) {
-      outputs.push_back(h);
-    }
-    for (std::size_t k = 0; outputs.size() < depth; ++k) {
-      h = next(parameters, messages, h, noise, k);
-      outputs.push_back(seen(h));
-    }
-    return outputs;
+    return encoded(parameters, messages, noise, depth, nullptr);
+  }
+  [[nodiscard]] LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    return encoded(parameters, messages, noise, depth, pairs);
   }
 
   [[nodiscard]] Norm norm() const override { return Norm::kSymmetricOpen; }
@@ -61,13 +56,38 @@ class EmbeddingEncoder : public Encoder {
   [[nodiscard]] const EncoderOptions& options() const { return options_; }
 
  private:
-  // Layer k + 1 from layer k.
+  using Ends = std::shared_ptr<const PairIndex>;
+
+  // Layer k + 1 from layer k [nodes, width]; at both ends of pairs alone where `ends` are given.
   [[nodiscard]] virtual at::Tensor next(const Parameters& parameters,
                                         const std::shared_ptr<const MessagePlan>& messages,
-                                        const at::Tensor& h, const Noise& noise,
-                                        std::size_t k) const = 0;
+                                        const at::Tensor& h, const Noise& noise, std::size_t k,
+                                        const Ends& ends) const = 0;
   // A layer as whoever looks at it sees it.
   [[nodiscard]] virtual at::Tensor seen(const at::Tensor& h) const { return h; }
+
+  // At all nodes, or at the ends of pairs; then the deepest layer is computed nowhere else.
+  [[nodiscard]] LayerOutputs encoded(const Parameters& parameters,
+                                     const std::shared_ptr<const MessagePlan>& messages,
+                                     const Noise& noise, std::size_t depth,
+                                     const Ends& ends) const {
+    invariant(depth >= 1 && depth <= this->depth(), "an encoder was asked for more than it has");
+    requireNodes(*messages, *input_);
+    const auto rows = [&](const at::Tensor& layer) {
+      return ends ? gatherEnd(layer, ends, PairEnd::kBoth) : layer;
+    };
+    at::Tensor h = input_->prepare(parameters, noise).embedding();
+    LayerOutputs outputs;
+    if (options_.depth_zero) {
+      outputs.push_back(rows(h));
+    }
+    for (std::size_t k = 0; outputs.size() < depth; ++k) {
+      const bool deepest = outputs.size() + 1 == depth;
+      h = next(parameters, messages, h, noise, k, deepest ? ends : nullptr);
+      outputs.push_back(seen(deepest ? h : rows(h)));
+    }
+    return outputs;
+  }
 
   EncoderOptions options_;
   std::shared_ptr<const NodeInput> input_;
@@ -118,6 +138,13 @@ class SideBySide final : public Encoder {
     invariant(depth == 1, "an encoder was asked for more than it has");
     return {at::cat(layers_->encode(parameters, messages, noise, layers_->depth()), 1)};
   }
+  [[nodiscard]] LayerOutputs encodeEnds(
+      const Parameters& parameters, const std::shared_ptr<const MessagePlan>& messages,
+      const Noise& noise, std::size_t depth,
+      const std::shared_ptr<const PairIndex>& pairs) const override {
+    invariant(depth == 1, "an encoder was asked for more than it has");
+    return {at::cat(layers_->encodeEnds(parameters, messages, noise, layers_->depth(), pairs), 1)};
+  }
   [[nodiscard]] Norm norm() const override { return layers_->norm(); }
   [[nodiscard]] std::size_t depth() const override { return 1; }
   [[nodiscard]] int firstHops() const override {
@@ -138,8 +165,9 @@ class LightGcn final : public EmbeddingEncoder {
  private:
   [[nodiscard]] at::Tensor next(const Parameters&,
                                 const std::shared_ptr<const MessagePlan>& messages,
-                                const at::Tensor& h, const Noise&, std::size_t) const override {
-    return aggregate(messages, h);
+                                const at::Tensor& h, const Noise&, std::size_t,
+                                const std::shared_ptr<const PairIndex>& ends) const override {
+    return ends ? aggregateEnds(messages, h, ends) : aggregate(messages, h);
   }
 };
 
@@ -173,15 +201,14 @@ class Ngcf final : public EmbeddingEncoder {
 
   [[nodiscard]] at::Tensor next(const Parameters& parameters,
                                 const std::shared_ptr<const MessagePlan>& messages,
-                                const at::Tensor& h, const Noise& noise,
-                                std::size_t k) const override {
-    const Weights& layer = layers_[k];
-    const at::Tensor heard = aggregate(messages, h);
-    const at::Tensor sum =
-        affine(heard + h, parameters[layer.sum], parameters[layer.sum_bias]) +
-        affine(heard * h, parameters[layer.product], parameters[layer.product_bias]);
-    return dropout(at::leaky_relu(sum, kLeak),
-                   noise.mask(fmt::format("encoder.{}", k), options().dropout));
+                                const at::Tensor& h, const Noise& noise, std::size_t k,
+                                const std::shared_ptr<const PairIndex>& ends) const override {
+    const Weights& ids = layers_[k];
+    const InteractionWeights weights{parameters[ids.sum], parameters[ids.sum_bias],
+                                     parameters[ids.product], parameters[ids.product_bias]};
+    const InteractionEnd end{kLeak, noise.mask(fmt::format("encoder.{}", k), options().dropout)};
+    return ends ? interactionAtEnds(messages, h, weights, end, ends)
+                : interaction(messages, h, weights, end);
   }
 
   [[nodiscard]] at::Tensor seen(const at::Tensor& h) const override {

@@ -3,13 +3,17 @@
 #include "edgewise/ops/rowwise.h"
 #include "edgewise/ops/view_pairs.h"
 #include "ops/autograd_support.h"
-#include "ops/cpu_aggregate.h"
 #include "ops/device_plan.h"
+#include "ops/sent_rows.h"
 
 namespace edgewise {
 namespace {
 
+using detail::Added;
 using detail::AutogradContext;
+using detail::SentRows;
+using detail::sumAtEndsOnHost;
+using detail::sumOnHost;
 using detail::variable_list;
 
 void checkInput(const MessagePlan& plan, const at::Tensor& x) {
@@ -19,25 +23,13 @@ void checkInput(const MessagePlan& plan, const at::Tensor& x) {
   }
 }
 
-at::Tensor applyPlan(const MessagePlan& plan, const at::Tensor& x) {
-  const at::Tensor input = x.contiguous();
-  if (onDevice(input)) {
-    return plan.onDevice().apply(input, {}, {});
-  }
-  at::Tensor output = at::empty_like(input);
-  detail::dispatchReal("aggregate", input, [&]<class Real>(Real) {
-    detail::aggregateOnCpu(plan, input.data_ptr<Real>(), output.data_ptr<Real>(),
-                           detail::sizeOf(input, 1));
-  });
-  return output;
-}
-
 class Aggregate : public torch::autograd::Function<Aggregate> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const std::shared_ptr<const MessagePlan>& plan) {
     detail::keep(context, "plan", plan);
-    return applyPlan(*plan, x);
+    return onDevice(x) ? plan->onDevice().apply(x.contiguous(), {}, {})
+                       : sumOnHost(*plan, SentRows(x));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -47,36 +39,27 @@ class Aggregate : public torch::autograd::Function<Aggregate> {
   }
 };
 
-// One step of Horner's rule: gain * plan(y) + times * x.
-struct HornerStep {
-  double gain = 1;
-  double times = 1;
-};
-
-at::Tensor hornerStep(const MessagePlan& plan, const at::Tensor& y, const at::Tensor& x,
-                      const HornerStep& step) {
-  if (onDevice(y)) {
-    const double times = step.times / step.gain;
-    const at::Tensor sum = plan.onDevice().apply(y, times == 1 ? x : x * times, {});
-    return step.gain == 1 ? sum : sum * step.gain;
-  }
-  at::Tensor output = at::empty_like(y);
-  detail::dispatchReal("propagate", y, [&]<class Real>(Real) {
-    detail::aggregateOnCpu<Real>(plan, y.data_ptr<Real>(), output.data_ptr<Real>(),
-                                 detail::sizeOf(y, 1),
-                                 {.gain = static_cast<Real>(step.gain),
-                                  .plus = x.data_ptr<Real>(),
-                                  .times = static_cast<Real>(step.times)});
-  });
-  return output;
+// A step of Horner's rule is gain * plan(y) + times * x; the k-th, counted down, has weights[k].
+Added hornerStep(const std::vector<double>& weights, std::size_t k, const SentRows& x) {
+  return k == 0 ? Added{weights.back(), &x, weights[0]} : Added{1, &x, weights[k] / weights.back()};
 }
 
-// What the last step of a propagation aggregates, over the last weight.
-at::Tensor allButLastStep(const MessagePlan& plan, const at::Tensor& x,
-                          const std::vector<double>& weights) {
-  at::Tensor y = x;
-  for (std::size_t k = weights.size() - 1; k-- > 1;) {
-    y = hornerStep(plan, y, x, {.gain = 1, .times = weights[k] / weights.back()});
+at::Tensor sumAnywhere(const MessagePlan& plan, const SentRows& y, const Added& added) {
+  if (!onDevice(y.rows())) {
+    return sumOnHost(plan, y, added);
+  }
+  const at::Tensor& x = added.plus->rows();
+  const double times = added.times / added.gain;
+  const at::Tensor sum = plan.onDevice().apply(y.rows(), times == 1 ? x : x * times, {});
+  return added.gain == 1 ? sum : sum * added.gain;
+}
+
+// A propagation of x by two weights or more, down to its step `last`.
+SentRows propagated(const MessagePlan& plan, const SentRows& x, const std::vector<double>& weights,
+                    std::size_t last) {
+  SentRows y = x;
+  for (std::size_t k = weights.size() - 1; k-- > last;) {
+    y = SentRows(sumAnywhere(plan, y, hornerStep(weights, k, x)));
   }
   return y;
 }
@@ -89,11 +72,8 @@ class Propagate : public torch::autograd::Function<Propagate> {
                             const std::vector<double>& weights) {
     detail::keep(context, "plan", plan);
     context->saved_data["weights"] = weights;
-    const at::Tensor input = x.contiguous().detach();
-    const double last = weights.back();
-    return weights.size() == 1 ? input * last
-                               : hornerStep(*plan, allButLastStep(*plan, input, weights), input,
-                                            {.gain = last, .times = weights[0]});
+    return weights.size() == 1 ? x.detach() * weights.back()
+                               : propagated(*plan, SentRows(x), weights, 0).rows();
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -104,9 +84,16 @@ class Propagate : public torch::autograd::Function<Propagate> {
   }
 };
 
-// A propagation but for its last step, which is taken at the ends of pairs alone.
+// The propagation of what rows of ends add up to, [nodes, width]; propagateEnds the other way
+// round.
+at::Tensor spreadPropagation(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
+                             const std::vector<double>& weights,
+                             const std::shared_ptr<const PairIndex>& pairs);
+
+// A propagation whose last step is taken at the ends of pairs alone.
 class PropagateEnds : public torch::autograd::Function<PropagateEnds> {
  public:
+  // `weights` are two at least and do not end in 0.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             const std::shared_ptr<const MessagePlan>& plan,
                             const std::vector<double>& weights,
@@ -114,20 +101,51 @@ class PropagateEnds : public torch::autograd::Function<PropagateEnds> {
     detail::keep(context, "plan", plan);
     detail::keep(context, "pairs", pairs);
     context->saved_data["weights"] = weights;
-    const at::Tensor input = x.contiguous().detach();
-    const at::Tensor y = allButLastStep(*plan, input, weights);
-    return plan->onDevice().applyAt(y, pairs->ends(x.device()).reshape({-1})) * weights.back() +
-           gatherEnd(input, pairs, PairEnd::kBoth) * weights[0];
+    const SentRows input(x);
+    const SentRows y = propagated(*plan, input, weights, 1);
+    if (!onDevice(x)) {
+      return sumAtEndsOnHost(*plan, y, *pairs, hornerStep(weights, 0, input));
+    }
+    return plan->onDevice().applyAt(y.rows(), pairs->ends(x.device()).reshape({-1})) *
+               weights.back() +
+           gatherEnd(input.rows(), pairs, PairEnd::kBoth) * weights[0];
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto plan = detail::kept<MessagePlan>(context, "plan");
-    const auto pairs = detail::kept<PairIndex>(context, "pairs");
     const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
-    return {propagate(plan->transposed(), sumByNode(gradients[0], pairs), weights), at::Tensor(),
-            at::Tensor(), at::Tensor()};
+    return {spreadPropagation(plan->transposed(), gradients[0], weights,
+                              detail::kept<PairIndex>(context, "pairs")),
+            at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
+
+class SpreadPropagation : public torch::autograd::Function<SpreadPropagation> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
+                            const std::shared_ptr<const MessagePlan>& plan,
+                            const std::vector<double>& weights,
+                            const std::shared_ptr<const PairIndex>& pairs) {
+    detail::keep(context, "plan", plan);
+    detail::keep(context, "pairs", pairs);
+    context->saved_data["weights"] = weights;
+    return propagated(*plan, SentRows(rows, pairs), weights, 0).rows();
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto plan = detail::kept<MessagePlan>(context, "plan");
+    const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
+    return {PropagateEnds::apply(gradients[0], plan->transposed(), weights,
+                                 detail::kept<PairIndex>(context, "pairs")),
+            at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor spreadPropagation(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
+                             const std::vector<double>& weights,
+                             const std::shared_ptr<const PairIndex>& pairs) {
+  return SpreadPropagation::apply(rows, plan, weights, pairs);
+}
 
 // In one pass over memory on a device. `inputs`: x, the bias, and the matrix where there is one.
 class AggregateOnto : public torch::autograd::Function<AggregateOnto> {
@@ -161,7 +179,9 @@ class AggregateEnds : public torch::autograd::Function<AggregateEnds> {
                             const std::shared_ptr<const PairIndex>& pairs) {
     detail::keep(context, "plan", plan);
     detail::keep(context, "pairs", pairs);
-    return plan->onDevice().applyAt(x.contiguous(), pairs->ends(x.device()).reshape({-1}));
+    return onDevice(x)
+               ? plan->onDevice().applyAt(x.contiguous(), pairs->ends(x.device()).reshape({-1}))
+               : sumAtEndsOnHost(*plan, SentRows(x), *pairs);
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto plan = detail::kept<MessagePlan>(context, "plan");
@@ -178,7 +198,8 @@ class SpreadEnds : public torch::autograd::Function<SpreadEnds> {
                             const std::shared_ptr<const PairIndex>& pairs) {
     detail::keep(context, "plan", plan);
     detail::keep(context, "pairs", pairs);
-    return plan->onDevice().applyToEnds(rows.contiguous(), pairs);
+    return onDevice(rows) ? plan->onDevice().applyToEnds(rows.contiguous(), pairs)
+                          : sumOnHost(*plan, SentRows(rows, pairs));
   }
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto plan = detail::kept<MessagePlan>(context, "plan");
@@ -220,8 +241,7 @@ at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::T
 at::Tensor aggregateEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
                          const std::shared_ptr<const PairIndex>& pairs) {
   checkInput(*plan, x);
-  return onDevice(x) ? AggregateEnds::apply(x, plan, pairs)
-                     : gatherEnd(aggregate(plan, x), pairs, PairEnd::kBoth);
+  return AggregateEnds::apply(x, plan, pairs);
 }
 
 at::Tensor propagate(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
@@ -235,9 +255,8 @@ at::Tensor propagateEnds(const std::shared_ptr<const MessagePlan>& plan, const a
                          const std::shared_ptr<const PairIndex>& pairs) {
   checkInput(*plan, x);
   const std::vector<double> used = withoutLastZeros(weights);
-  return onDevice(x) && used.size() > 1
-             ? PropagateEnds::apply(x, plan, used, pairs)
-             : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);
+  return used.size() > 1 ? PropagateEnds::apply(x, plan, used, pairs)
+                         : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);
 }
 
 at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,

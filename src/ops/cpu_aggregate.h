@@ -2,30 +2,44 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 
 namespace edgewise::detail {
 
-// What an aggregation is multiplied by, and a matrix like its result that is added to it so many
-// times; null: none is.
+// A row [width] for every node, row-major, or for some nodes alone; the others' are 0 then, and
+// take neither memory nor time.
+template <class Real>
+struct NodeRows {
+  const Real* data = nullptr;
+  // [nodes]: which row is a node's; empty: they stand in the order of the nodes.
+  std::span<const std::uint32_t> places = {};
+};
+// Of a node that has none.
+inline constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
+
+// What an aggregation is multiplied by, and rows that are added to it so many times; null: none
+// are.
 template <class Real>
 struct Blend {
   Real gain = 1;
-  const Real* plus = nullptr;
+  NodeRows<Real> plus = {};
   Real times = 1;
 };
 
-// output = plan applied to input; both [plan.nodeCount(), width], row-major, not overlapping. Each
-// row is summed by one thread in the order of its neighbours, so the bits do not depend on the
-// number of threads.
+// output [plan.nodeCount(), width] = plan applied to input; they do not overlap. Each row is summed
+// by one thread in the order of its neighbours, so the bits do not depend on the number of threads,
+// nor on whether rows of 0 are there.
 template <class Real>
-void aggregateOnCpu(const MessagePlan& plan, const Real* input, Real* output, std::size_t width,
-                    const Blend<Real>& blend = {});
-
-extern template void aggregateOnCpu<float>(const MessagePlan&, const float*, float*, std::size_t,
-                                           const Blend<float>&);
-extern template void aggregateOnCpu<double>(const MessagePlan&, const double*, double*, std::size_t,
-                                            const Blend<double>&);
+void aggregateOnCpu(const MessagePlan& plan, const NodeRows<Real>& input, Real* output,
+                    std::size_t width, const Blend<Real>& blend = {});
+// Its rows at both ends of every pair, output [2 * pairs, width]; the same bits.
+template <class Real>
+void aggregateEndsOnCpu(const MessagePlan& plan, const NodeRows<Real>& input,
+                        const PairIndex& pairs, Real* output, std::size_t width,
+                        const Blend<Real>& blend = {});
 
 }  // namespace edgewise::detail

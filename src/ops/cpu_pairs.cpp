@@ -350,28 +350,36 @@ void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std:
     Real* to = out + pairs.nodes()[i] * width;
     for (const std::uint32_t place : pairs.places(i)) {
       if (both || place % 2 == wanted) {
-        const Real* from = rows + (both ? place : place / 2) * width;
-#pragma omp simd
-        for (std::size_t k = 0; k < width; ++k) {
-          to[k] += from[k];
-        }
+        addScaled(rows + (both ? place : place / 2) * width, Real{1}, width, to);
       }
     }
   });
 }
 
+template <class Real>
+void sumPlacesOnCpu(const PairIndex& pairs, const Real* rows, std::size_t width, Real* out) {
+  forEachNode(pairs, [&](std::size_t i) {
+    Real* to = out + i * width;
+    std::fill_n(to, width, Real{0});
+    for (const std::uint32_t place : pairs.places(i)) {
+      addScaled(rows + place * width, Real{1}, width, to);
+    }
+  });
+}
+
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define EDGEWISE_PAIRS(Real)                                                                      \
-  template void pairProductsOnCpu<Real>(const PairProductInput<Real>&, std::span<Real* const>);   \
-  template void pairProductsBackwardOnCpu<Real>(const PairProductInput<Real>&,                    \
-                                                std::span<const Real* const>,                     \
-                                                std::span<Real* const>, std::span<Real* const>);  \
-  template void pairDotsOnCpu<Real>(const PairProductInput<Real>&, std::span<Real* const>);       \
-  template void pairDotsBackwardOnCpu<Real>(const PairProductInput<Real>&,                        \
-                                            std::span<const Real* const>, std::span<Real* const>, \
-                                            std::span<Real* const>);                              \
-  template void gatherEndOnCpu<Real>(const PairIndex&, PairEnd, const Real*, std::size_t, Real*); \
-  template void scatterEndOnCpu<Real>(const PairIndex&, PairEnd, const Real*, std::size_t, Real*);
+#define EDGEWISE_PAIRS(Real)                                                                       \
+  template void pairProductsOnCpu<Real>(const PairProductInput<Real>&, std::span<Real* const>);    \
+  template void pairProductsBackwardOnCpu<Real>(const PairProductInput<Real>&,                     \
+                                                std::span<const Real* const>,                      \
+                                                std::span<Real* const>, std::span<Real* const>);   \
+  template void pairDotsOnCpu<Real>(const PairProductInput<Real>&, std::span<Real* const>);        \
+  template void pairDotsBackwardOnCpu<Real>(const PairProductInput<Real>&,                         \
+                                            std::span<const Real* const>, std::span<Real* const>,  \
+                                            std::span<Real* const>);                               \
+  template void gatherEndOnCpu<Real>(const PairIndex&, PairEnd, const Real*, std::size_t, Real*);  \
+  template void scatterEndOnCpu<Real>(const PairIndex&, PairEnd, const Real*, std::size_t, Real*); \
+  template void sumPlacesOnCpu<Real>(const PairIndex&, const Real*, std::size_t, Real*);
 EDGEWISE_PAIRS(float)
 EDGEWISE_PAIRS(double)
 #undef EDGEWISE_PAIRS

@@ -52,5 +52,9 @@ void gatherEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* x, std::siz
 template <class Real>
 void scatterEndOnCpu(const PairIndex& pairs, PairEnd end, const Real* rows, std::size_t width,
                      Real* out);
+// out [pairs.nodes().size(), width], of the i-th of these nodes = the total of rows [2 * pairs,
+// width] at its places; the same bits as by node.
+template <class Real>
+void sumPlacesOnCpu(const PairIndex& pairs, const Real* rows, std::size_t width, Real* out);
 
 }  // namespace edgewise::detail

@@ -367,9 +367,9 @@ at::Tensor sumByNode(const at::Tensor& rows, const std::shared_ptr<const PairInd
 }
 
 bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device) {
-  constexpr std::size_t kLeastElements = std::size_t{1} << 23;
-  return onDevice(device) && pairs.nodeCount() > 4 * pairs.size() &&
-         pairs.nodeCount() * static_cast<std::size_t>(width) >= kLeastElements;
+  const std::size_t least_elements = std::size_t{1} << (onDevice(device) ? 23 : 22);
+  return pairs.nodeCount() > 4 * pairs.size() &&
+         pairs.nodeCount() * static_cast<std::size_t>(width) >= least_elements;
 }
 
 }  // namespace edgewise

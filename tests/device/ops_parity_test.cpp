@@ -6,6 +6,7 @@
 #include "edgewise/data/feature_matrix.h"
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/dropout.h"
+#include "edgewise/ops/interaction.h"
 #include "edgewise/ops/layer_norm.h"
 #include "edgewise/ops/node_degrees.h"
 #include "edgewise/ops/product.h"
@@ -108,6 +109,14 @@ std::vector<OpCase> messageCases() {
          const auto plan = somePlan(Norm::kMean, true, Direction::kUndirected);
          return {aggregateOnto(plan, x[0], x[1], x[2])};
        }});
+  const std::vector<std::vector<std::int64_t>> layer = {{kNodes, 5}, {5, 7}, {7}, {5, 7}, {7}};
+  cases.push_back({"Interaction", layer, [](const Tensors& x) -> Tensors {
+                     const auto plan =
+                         somePlan(Norm::kSymmetricOpen, false, Direction::kUndirected);
+                     const InteractionWeights weights{x[1], x[2], x[3], x[4]};
+                     return {interaction(plan, x[0], weights, {0.2, someMask()}),
+                             interactionAtEnds(plan, x[0], weights, {0.2, someMask()}, index())};
+                   }});
   return cases;
 }
 

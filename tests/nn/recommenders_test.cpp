@@ -219,6 +219,43 @@ TEST(Recommenders, ReadOutTheirLayers) {
   }
 }
 
+// The deepest layer is computed nowhere else, with the same dropout.
+TEST(Recommenders, EncodeEndsAsTheyEncodeAllNodes) {
+  const EdgeCase graph = testing::randomCase(4, 19, 50);
+  const std::vector<Edge> pairs = {makeEdge(0, 18), makeEdge(0, 4), makeEdge(7, 4),
+                                   makeEdge(0, 18)};
+  const auto index = PairIndex::make(pairs, graph.nodes);
+  for (const std::string kind : {"lightgcn", "ngcf"}) {
+    for (const std::string readout : {"auto", "none"}) {
+      for (const bool zero : {false, true}) {
+        SCOPED_TRACE(kind + " " + readout + (zero ? " from 0" : ""));
+        const Built built(kind,
+                          {.layers = 3,
+                           .hidden = 4,
+                           .dropout = 0.3,
+                           .depth_zero = zero,
+                           .normalise_layers = true,
+                           .readout = readout},
+                          graph.nodes);
+        const NamedParameters parameters(built.layout, 5);
+        const auto plan = MessagePlan::make(graph.graph(), built.encoder->norm());
+        for (std::size_t depth = 1; depth <= built.encoder->depth(); ++depth) {
+          expectSameDerivatives(
+              [&](const Tensors&) {
+                return built.encoder->encodeEnds(parameters.values(), plan, Noise(1, 2), depth,
+                                                 index);
+              },
+              [&](const Tensors&) {
+                return built.encoder->Encoder::encodeEnds(parameters.values(), plan, Noise(1, 2),
+                                                          depth, index);
+              },
+              parameters.leaves());
+        }
+      }
+    }
+  }
+}
+
 TEST(Recommenders, RefuseWeightsThatDoNotFitTheirLayers) {
   EncoderOptions options{.layers = 2, .hidden = 3};
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -5,7 +5,9 @@
 #include <array>
 #include <utility>
 
+#include "edgewise/ops/view_pairs.h"
 #include "support/dense_graphs.h"
+#include "support/random_graphs.h"
 #include "support/tensors.h"
 #include "support/test_support.h"
 
@@ -169,6 +171,98 @@ TEST(Aggregate, SumsWideTablesAsNarrowOnes) {
       }
     }
   }
+}
+
+// Pairs among which some nodes are often an end and most never.
+std::shared_ptr<const PairIndex> someEnds(std::size_t nodes) {
+  std::vector<Edge> pairs = testing::randomPairs(nodes, nodes / 8, 6);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    pairs.push_back(makeEdge(0, i * i % static_cast<std::uint32_t>(nodes)));
+  }
+  return PairIndex::make(pairs, nodes);
+}
+
+at::Tensor rowsAtEnds(const at::Tensor& x, const PairIndex& pairs) {
+  return x.index_select(0, pairs.ends(at::kCPU).reshape({-1}).to(at::kLong));
+}
+
+// The sum over k of weights[k] times k products with the matrix.
+at::Tensor densePropagation(const at::Tensor& matrix, const at::Tensor& x,
+                            const std::vector<double>& weights) {
+  at::Tensor y = x;
+  at::Tensor sum = weights[0] * x;
+  for (std::size_t k = 1; k < weights.size(); ++k) {
+    y = matrix.matmul(y);
+    sum = sum + weights[k] * y;
+  }
+  return sum;
+}
+
+const std::vector<std::vector<double>> kLayerWeights = {
+    {0.5}, {0.5, 0.25}, {0.1, -0.7, 0.4}, {0, 0, 0.6, 0.2}, {0.3, 0.2, 0}};
+
+TEST(AggregateEnds, AreTheDenseRowsWithTheirDerivatives) {
+  for (const Norm norm : kNorms) {
+    for (const Direction direction : kDirections) {
+      for (const bool weighted : {false, true}) {
+        const EdgeCase edges = randomCase(3, 23, 90, direction, weighted);
+        const std::span<const Edge> masked = std::span(edges.edges).first(30);
+        const auto plan = MessagePlan::make(edges.graph(), norm)->without(masked);
+        const at::Tensor matrix = denseOperator(denseAdjacency(edges, masked), norm);
+        const auto pairs = someEnds(23);
+        const Tensors x = {randomLeaf({23, 19}, 7)};
+        expectSameDerivatives(
+            [&](const Tensors& in) { return Tensors{aggregateEnds(plan, in[0], pairs)}; },
+            [&](const Tensors& in) { return Tensors{rowsAtEnds(matrix.matmul(in[0]), *pairs)}; },
+            x);
+        for (const std::vector<double>& weights : kLayerWeights) {
+          SCOPED_TRACE(weights.size());
+          expectSameDerivatives(
+              [&](const Tensors& in) {
+                return Tensors{propagateEnds(plan, in[0], weights, pairs)};
+              },
+              [&](const Tensors& in) {
+                return Tensors{rowsAtEnds(densePropagation(matrix, in[0], weights), *pairs)};
+              },
+              x);
+        }
+      }
+    }
+  }
+}
+
+TEST(AggregateEnds, HaveTheBitsOfTheWhole) {
+  // Wide enough for rows to be asked for ahead. A way back from few nodes leaves out what is 0.
+  const EdgeCase edges = randomCase(6, 5000, 60'000);
+  const auto whole = MessagePlan::make(edges.graph(), Norm::kSymmetric);
+  const auto pairs = someEnds(5000);
+  const std::vector<double> weights = {0.25, 0.25, 0.25, 0.25};
+  for (const auto& plan : {whole, whole->without(std::span(edges.edges).first(5000))}) {
+    const Tensors x = {randomLeaf({5000, 80}, 1, at::kFloat)};
+    const auto expectSame = [&](const at::Tensor& ends, const at::Tensor& all) {
+      const at::Tensor rows = gatherEnd(all, pairs, PairEnd::kBoth);
+      EXPECT_TRUE(sameBits(ends, rows));
+      EXPECT_TRUE(sameBits(gradients(testing::probe({ends}), x)[0],
+                           gradients(testing::probe({rows}), x)[0]));
+    };
+    expectSame(aggregateEnds(plan, x[0], pairs), aggregate(plan, x[0]));
+    expectSame(propagateEnds(plan, x[0], weights, pairs), propagate(plan, x[0], weights));
+    expectSameBitsForThreads(
+        [&](const Tensors& in) {
+          return Tensors{aggregateEnds(plan, in[0], pairs),
+                         propagateEnds(plan, in[0], weights, pairs)};
+        },
+        x);
+  }
+}
+
+TEST(AggregateEnds, OfNoPairsAreNoRows) {
+  const auto plan = MessagePlan::make(randomCase(5, 12, 40).graph(), Norm::kSymmetric);
+  const auto none = PairIndex::make({}, 12);
+  const Tensors x = {randomLeaf({12, 3}, 1)};
+  const at::Tensor rows = aggregateEnds(plan, x[0], none);
+  EXPECT_EQ(rows.sizes(), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(gradients(rows.sum(), x)[0].abs().sum().item<double>(), 0);
 }
 
 TEST(Aggregate, TakesAnyLayoutInMemory) {

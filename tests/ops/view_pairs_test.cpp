@@ -374,7 +374,14 @@ TEST(NearPairs, AreTheSamePairs) {
       randomLayers(3, 40, 4));
   EXPECT_EQ(index->apart(), index->apart());
   EXPECT_EQ(index->apart()->nodeCount(), 2 * pairs.size());
-  EXPECT_FALSE(nearPairsPay(*index, 1 << 20, at::kCPU));
+}
+
+TEST(NearPairs, PayWhereFewOfManyNodesAreEnds) {
+  const auto index = PairIndex::make(testing::randomPairs(100, 20, 1), 100);
+  EXPECT_TRUE(nearPairsPay(*index, 1 << 20, at::kCPU));
+  EXPECT_FALSE(nearPairsPay(*index, 64, at::kCPU)) << "a small matrix is no burden";
+  const auto many = PairIndex::make(testing::randomPairs(100, 25, 1), 100);
+  EXPECT_FALSE(nearPairsPay(*many, 1 << 20, at::kCPU)) << "half of all rows may be ends";
 }
 
 TEST(ViewPairs, GivesTheSameBitsForAnyThreadCount) {

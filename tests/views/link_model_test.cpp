@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/options.h"
 #include "support/dense_models.h"
 #include "support/random_features.h"
@@ -244,6 +245,29 @@ TEST(LinkModel, GivesTheSameBitsForAnyThreadCount) {
             return Tensors{model.loss(parameters.values(), messages, task.batch, Noise(1, 2))};
           },
           parameters.leaves());
+    }
+  }
+}
+
+// A graph so much larger than its batch that layers are looked at where pairs end alone.
+TEST(LinkModel, LooksAtPairsNearTheirEndsAsAmongAllNodes) {
+  constexpr std::uint32_t kMany = std::uint32_t{1} << 19;
+  const Task task(kMany, 4000, 100, at::kFloat);
+  for (const std::string kind : {"gae", "sage", "lightgcn", "ngcf"}) {
+    SCOPED_TRACE(kind);
+    ModelOptions options = smallModel("none");
+    options.encoder.hidden = 8;
+    options.predictor = {.kind = "dot"};
+    const LinkModel model(kind, options, {.features = FeatureMatrix(), .nodes = kMany});
+    const Parameters parameters = Parameters::initial(model.layout(), 3);
+    const auto messages = task.messages(model);
+    const EncodedPairs near =
+        model.encodePairs(parameters, messages, task.batch.pairs, Noise(1, 2));
+    ASSERT_EQ(near.pairs->nodeCount(), 2 * task.batch.pairs->size()) << "not near";
+    const LayerOutputs all = model.encode(parameters, messages, Noise(1, 2));
+    ASSERT_EQ(near.layers.size(), all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      expectClose(near.layers[k], gatherEnd(all[k], task.batch.pairs, PairEnd::kBoth), 1e-5);
     }
   }
 }

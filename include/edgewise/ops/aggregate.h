@@ -19,7 +19,7 @@ namespace edgewise {
                                    const at::Tensor& x);
 
 // The rows of `aggregate` at both ends of every pair, [2 * pairs, width]: row 2 * p of a source, 2
-// * p + 1 of a target. No others are summed on a device. Differentiable any number of times.
+// * p + 1 of a target. No others are summed. Differentiable any number of times.
 [[nodiscard]] at::Tensor aggregateEnds(const std::shared_ptr<const MessagePlan>& plan,
                                        const at::Tensor& x,
                                        const std::shared_ptr<const PairIndex>& pairs);

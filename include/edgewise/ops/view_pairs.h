@@ -44,9 +44,8 @@ enum class PairEnd : std::uint8_t { kSource, kTarget, kBoth };
 [[nodiscard]] at::Tensor sumByNode(const at::Tensor& rows,
                                    const std::shared_ptr<const PairIndex>& pairs);
 
-// Whether it pays to look at pairs among copies of their ends (PairIndex::apart): on a device,
-// where a matrix of the graph's size is a burden and most of its rows are no ends. `width` is of a
-// layer.
+// Whether it pays to look at pairs among copies of their ends (PairIndex::apart): where a matrix of
+// the graph's size is a burden and most of its rows are no ends. `width` is of a layer.
 [[nodiscard]] bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device);
 
 }  // namespace edgewise
