@@ -168,8 +168,9 @@ ViewChoice LinkTrainer::choiceOnDevice(const detail::DeviceBatch& batch) const {
   const at::Tensor known =
       knownShares(batch.rows, positive_places_, positive_weights_, depth * depth);
   const auto negative = PairIndex::makeOnDevice(batch.negative(), model_.nodeCount());
-  const at::Tensor chosen = chooser_->choose(negative)->shares(depth, known.options());
-  return ViewChoices::onDevice(at::cat({known, chosen}, 1));
+  const ViewChoice chosen = chooser_->choose(negative);
+  return ViewChoices::onDevice(at::cat({known, chosen->shares(depth, known.options())}, 1),
+                               std::max(positive_views_->perPair(), chosen->perPair()));
 }
 
 ViewChoice LinkTrainer::choiceFor(const EdgeBatch& batch) const {

@@ -142,7 +142,9 @@ SelectorGradient selectorGradient(const BilevelLosses& losses, const Parameters&
   }
   const Parameters& at = virtual_step ? ahead : weights;
   Tensors inputs(selector.tensors().begin(), selector.tensors().end());
-  inputs.insert(inputs.end(), at.tensors().begin(), at.tensors().end());
+  if (virtual_step) {
+    inputs.insert(inputs.end(), at.tensors().begin(), at.tensors().end());
+  }
   const at::Tensor upper = losses.upper(at, selector, GradientUse::kOnce);
   result.upper_loss = upper.detach();
   Tensors both = gradients(upper, inputs);

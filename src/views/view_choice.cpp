@@ -72,8 +72,9 @@ LayerPair ViewChoices::drawn(std::size_t pair, double lot) const {
   return best(pair);
 }
 
-std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares, at::Tensor bonus) {
-  auto choices = std::make_shared<ViewChoices>(static_cast<std::size_t>(shares.size(0)));
+std::shared_ptr<const ViewChoices> ViewChoices::onDevice(at::Tensor shares, std::size_t per_pair,
+                                                         at::Tensor bonus) {
+  auto choices = std::make_shared<ViewChoices>(per_pair);
   choices->shares_ = std::move(shares);
   choices->device_bonus_ = std::move(bonus);
   return choices;

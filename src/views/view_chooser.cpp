@@ -42,7 +42,7 @@ class RuleChooser : public ViewChooser {
     explicit Bound(const RuleChooser& chooser) : chooser_(chooser) {}
     [[nodiscard]] ViewChoice choose(const std::shared_ptr<const PairIndex>& pairs) const override {
       if (!pairs->onHost() && chooser_.choosesOnDevice()) {
-        return ViewChoices::onDevice(chooser_.sharesOf(*pairs));
+        return ViewChoices::onDevice(chooser_.sharesOf(*pairs), 1);
       }
       std::vector<LayerPair> views;
       for (const Edge& pair : pairsOf(*pairs)) {

@@ -212,7 +212,7 @@ ViewChoice ViewSelector::choose(const Parameters& selector, const EncodedPairs& 
         topShares(
             verdict.scores, index,
             {.depth = depth_, .top = top_, .temperature = temperature_, .symmetric = symmetric_}),
-        verdict.bonus);
+        top_, verdict.bonus);
   }
   const at::Tensor values = verdict.scores.to(at::kCPU, at::kDouble).contiguous();
   auto choices = std::make_shared<ViewChoices>(top_, index.size());

@@ -136,6 +136,18 @@ std::vector<OpCase> pairCases() {
       {"ViewPairsOfOneView", layers,
        [=](const Tensors& x) { return viewPairs(x, index(), std::vector<LayerPair>{{1, 2}}); }},
       {"ViewDots", layers, [=](const Tensors& x) { return viewDots(x, index(), views); }},
+      {"ViewDotsInPacks", std::vector<std::vector<std::int64_t>>(3, {kNodes, 8}),
+       [=](const Tensors& x) { return viewDots(x, index(), views); }},
+      {"ViewDotsOfOneView",
+       {{kNodes, 8}, {kNodes, 8}},
+       [=](const Tensors& x) { return viewDots(x, index(), std::vector<LayerPair>{{1, 0}}); }},
+      {"ViewDotsOfWhichSomeCount", std::vector<std::vector<std::int64_t>>(3, {kNodes, 8}),
+       [=](const Tensors& x) -> Tensors {
+         const Tensors dots = viewDots(x, index(), views);
+         return {dots[1], dots[4] * (testing::randomTensor(dots[4].sizes(), 8, x[0].scalar_type())
+                                         .to(x[0].device()) > 0)
+                                        .to(x[0].scalar_type())};
+       }},
       {"GatherSource",
        {{kNodes, 5}},
        [=](const Tensors& x) -> Tensors { return {gatherEnd(x[0], index(), PairEnd::kSource)}; }},

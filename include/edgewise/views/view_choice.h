@@ -36,9 +36,10 @@ class ViewChoices {
         views_(per_pair * pairs),
         weights_(per_pair * pairs),
         confidence_(pairs) {}
-  // Made on a device, where alone they are known: shares [views, pairs], and the bonus [pairs] of
-  // pairs that have one.
-  static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares, at::Tensor bonus = {});
+  // Made on a device, where alone they are known: shares [views, pairs] of at most so many views a
+  // pair, and the bonus [pairs] of pairs that have one.
+  static std::shared_ptr<const ViewChoices> onDevice(at::Tensor shares, std::size_t per_pair,
+                                                     at::Tensor bonus = {});
 
   // One pair more. `weights` add up to 1; `confidence` is the share of the first among all views.
   void add(std::span<const LayerPair> views, std::span<const float> weights, float confidence);

@@ -186,8 +186,13 @@ struct GradientByDot {
 
   EDGEWISE_FN void add(int view, std::size_t pair, std::size_t, const Pack<Real, Width>& other,
                        Pack<Real, Width>& sum) const {
-    if (gradients.data[view] != nullptr) {
-      sum.add(gradients.data[view][pair], other);
+    if (gradients.data[view] == nullptr) {
+      return;
+    }
+    // Of views that count for nothing the other end's row need not be read.
+    const Real by = gradients.data[view][pair];
+    if (by != Real{0}) {
+      sum.add(by, other);
     }
   }
 };
