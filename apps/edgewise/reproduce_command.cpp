@@ -38,6 +38,7 @@ struct ReproduceArguments {
   std::string device = "auto";
   bool dry_run = false;
   bool collect = false;
+  bool missing = false;
   std::string store;
   std::string docs;
   bool check = false;
@@ -136,7 +137,7 @@ std::string stateText(const CellStatus& status) {
   if (!status.runnable()) {
     return status.absent ? "no data" : "cannot run here";
   }
-  std::string text = fmt::format("{} of {} done", status.finished, status.wanted);
+  std::string text = fmt::format("{} of {} done", status.finished(), status.wanted);
   return status.begun > 0 ? text + fmt::format(", {} begun", status.begun) : text;
 }
 
@@ -155,7 +156,7 @@ void showPlan(const Session& session, const ExperimentPlan& plan, std::span<cons
         {status.cell.name(), stateText(status), told ? readableSeconds(status.seconds) : "",
          told ? readableBytes(status.memory_bytes) : "",
          told ? readableSeconds(status.seconds * static_cast<double>(status.left())) : ""});
-    json["cells"][i]["finished"] = status.finished;
+    json["cells"][i]["finished"] = status.finished();
     json["cells"][i]["seconds"] = status.seconds;
     json["cells"][i]["memory_bytes"] = status.memory_bytes;
   }
@@ -193,6 +194,10 @@ void checkArguments(const ReproduceArguments& arguments) {
       names.push_back(experiment.name);
     }
     throw ConfigError("which table or figure?", joinText(names, ", "));
+  }
+  if (arguments.missing && arguments.store.empty()) {
+    throw ConfigError("--missing makes what a store does not hold, and none is named",
+                      "add --store DIR, such as --store results");
   }
   if (!arguments.store.empty() && !arguments.settings.empty()) {
     throw ConfigError("--store keeps what recipes give, and --set changes that",
@@ -239,6 +244,9 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
                               .device = arguments.device,
                               .collect = arguments.collect};
   settleJobs(arguments, session, experiment, options);
+  if (arguments.missing) {
+    options.stored = ResultBook::read(arguments.store);
+  }
   const std::filesystem::path root = dataRoot(session.data_root);
   const ExperimentPlan plan =
       planExperiment(experiment,
@@ -259,7 +267,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
   std::int64_t finished = 0;
   for (const CellStatus& status : cells) {
     left += arguments.collect ? 0 : status.left();
-    finished += status.finished;
+    finished += status.finished();
   }
   const std::string intent =
       arguments.collect
@@ -274,7 +282,7 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
     ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left), arguments.store);
     failures = makeRuns(cells, options, watcher);
   }
-  const ResultBook book = collectResults(cells, options.out);
+  const ResultBook book = collectResults(cells, options);
   if (arguments.collect && finished == 0) {
     throw DataError(FilePlace{options.out}, "none of these runs is finished here",
                     "each is looked for in CELL/seed-N below --out; --dry-run lists the cells");
@@ -350,6 +358,9 @@ void addReproduceCommand(CLI::App& program, Session& session) {
   command->add_flag("--collect", arguments->collect,
                     "run nothing: show, and store, what is finished, such as runs made on another "
                     "machine and copied here");
+  command->add_flag("--missing", arguments->missing,
+                    "with --store: make only runs that it does not hold, whatever version of the "
+                    "program made those");
   command->add_flag("--dry-run", arguments->dry_run, "show the cells, what is done, and how long")
       ->excludes("--collect");
   addCommonOptions(*command, session);
@@ -368,6 +379,7 @@ void addReproduceCommand(CLI::App& program, Session& session) {
       "  edgewise reproduce fig:views --datasets cora,planted\n"
       "  edgewise reproduce table:rec --seeds 3 --device cuda --store results\n"
       "  edgewise reproduce table:rec --recipe best --methods none,ps2 --models lightgcn\n"
+      "  edgewise reproduce table:rec --recipe best --seeds 3 --store results --missing\n"
       "  edgewise reproduce table:ogb --recipe best --out from-the-cluster --collect --store "
       "results\n"
       "  edgewise reproduce --docs docs/results.md");

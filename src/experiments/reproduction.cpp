@@ -46,15 +46,29 @@ void checkOptions(const std::filesystem::path& folder, const RunOptions& wanted)
   }
 }
 
-void countRuns(CellStatus& status, const std::filesystem::path& out) {
+// Null where the store does not have it.
+const SeedResult* storedRun(const ResultBook& stored, const Cell& cell, std::int64_t seed) {
+  const CellResult* const result = stored.find(cell.name());
+  if (result == nullptr) {
+    return nullptr;
+  }
+  const auto run =
+      std::ranges::find(result->runs, static_cast<std::uint64_t>(seed), &SeedResult::seed);
+  return run == result->runs.end() ? nullptr : &*run;
+}
+
+void countRuns(CellStatus& status, const ReproductionOptions& options) {
   for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
-    const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
+    const std::filesystem::path folder = runFolderOf(status.cell, seed, options.out);
     const bool finished = holdsResult(folder);
-    if (!finished && !canGoOnWith(folder)) {
-      continue;
+    const bool begun = !finished && canGoOnWith(folder);
+    if (finished || begun) {
+      checkOptions(folder, resolveCell(status.cell, seed));
     }
-    checkOptions(folder, resolveCell(status.cell, seed));
-    (finished ? status.finished : status.begun) += 1;
+    if (!finished && storedRun(options.stored, status.cell, seed) == nullptr) {
+      status.open.push_back(seed);
+      status.begun += begun ? 1 : 0;
+    }
   }
 }
 
@@ -110,7 +124,7 @@ std::vector<CellStatus> inspectCells(const ExperimentPlan& plan, const Reproduct
   std::map<std::string, std::vector<std::size_t>> by_dataset;
   for (const Cell& cell : plan.cells) {
     CellStatus status{.cell = cell, .wanted = plan.experiment.seeds};
-    countRuns(status, options.out);
+    countRuns(status, options);
     const bool to_make = status.left() > 0 && !options.collect;
     if (to_make && !isAtHand(cell.dataset, root)) {
       markAbsent(status);
@@ -139,13 +153,15 @@ double secondsLeft(std::span<const CellStatus> cells, int jobs) {
   return std::max(longest, sum / std::max(1, jobs));
 }
 
-ResultBook collectResults(std::span<const CellStatus> cells, const std::filesystem::path& out) {
+ResultBook collectResults(std::span<const CellStatus> cells, const ReproductionOptions& options) {
   ResultBook book;
   for (const CellStatus& status : cells) {
     for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
-      const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
+      const std::filesystem::path folder = runFolderOf(status.cell, seed, options.out);
       if (holdsResult(folder)) {
         book.add(status.cell, readSeedResult(folder));
+      } else if (const SeedResult* const run = storedRun(options.stored, status.cell, seed)) {
+        book.add(status.cell, *run);
       }
     }
     if (status.absent) {

@@ -29,14 +29,14 @@ std::vector<QueuedRun> unfinishedRuns(std::span<const CellStatus> cells,
                                       const std::filesystem::path& out) {
   std::vector<QueuedRun> runs;
   for (const CellStatus& status : cells) {
-    for (std::int64_t seed = 0; status.runnable() && seed < status.wanted; ++seed) {
-      std::filesystem::path folder = runFolderOf(status.cell, seed, out);
-      if (!holdsResult(folder)) {
-        runs.push_back({.status = &status,
-                        .seed = seed,
-                        .folder = std::move(folder),
-                        .label = fmt::format("{} seed {}", status.cell.name(), seed)});
-      }
+    if (!status.runnable()) {
+      continue;
+    }
+    for (const std::int64_t seed : status.open) {
+      runs.push_back({.status = &status,
+                      .seed = seed,
+                      .folder = runFolderOf(status.cell, seed, out),
+                      .label = fmt::format("{} seed {}", status.cell.name(), seed)});
     }
   }
   return runs;

@@ -225,8 +225,8 @@ StageCounts indexCounts(const StepSizes& sizes) {
 void addRecommenderLayers(const StepSizes& sizes, double passes, StageCounts& counts) {
   const double products = sizes.products_per_layer;
   addAggregations(sizes, counts);
-  counts.flops += 2 * passes * sizes.layers * products * sizes.nodes * sizes.hidden * sizes.hidden;
-  counts.streamed += sizes.layers * (1 + passes * products) * layerBytes(sizes);
+  counts.flops += 2 * passes * products * sizes.rowsOf(sizes.layers) * sizes.hidden * sizes.hidden;
+  counts.streamed += (1 + passes * products) * rowBytes(sizes, sizes.layers);
 }
 
 StageCounts encodeCounts(const StepSizes& sizes) {

@@ -273,6 +273,51 @@ TEST(ReproduceProgram, CollectsRunsThatWereMadeElsewhere) {
   EXPECT_EQ(line["runs"][0]["test"]["auc"], metricsOf(out / run)["test"]["auc"]);
 }
 
+// Nothing that a store holds is made again, wherever its run was.
+TEST(ReproduceProgram, MakesOnlyWhatAStoreIsMissing) {
+  const TempFolder folder;
+  const std::string store = (folder.path() / "stored").string();
+  const auto words = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> all = {"reproduce",
+                                    "table:planetoid",
+                                    "--datasets",
+                                    "planted",
+                                    "--models",
+                                    "gae",
+                                    "--recipe",
+                                    "best",
+                                    "--no-controls",
+                                    "--methods",
+                                    "none",
+                                    "--device",
+                                    "cpu",
+                                    "--out",
+                                    (folder.path() / out).string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Outcome first = runProgram(words("here", {"--seeds", "1", "--store", store}));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Outcome rest = runProgram(words("there", {"--seeds", "2", "--store", store, "--missing"}));
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr("1 run to make"));
+  EXPECT_THAT(rest.out, Not(HasSubstr("1 of 2"))) << "the table has both";
+  const std::filesystem::path cell = folder.path() / "there" / "planted-gae-none-best";
+  EXPECT_FALSE(std::filesystem::exists(cell / "seed-0"));
+  EXPECT_TRUE(std::filesystem::exists(cell / "seed-1" / "metrics.json"));
+  const auto line = nlohmann::json::parse(readText(folder.path() / "stored" / "planted.jsonl"));
+  ASSERT_EQ(line["runs"].size(), 2U);
+  EXPECT_EQ(line["runs"][0]["test"]["auc"],
+            metricsOf(folder.path() / "here" / "planted-gae-none-best" / "seed-0")["test"]["auc"]);
+
+  const Outcome again = runProgram(words("third", {"--seeds", "2", "--store", store, "--missing"}));
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("0 runs to make"));
+  const Outcome nowhere = runProgram(words("third", {"--missing"}));
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("--store"));
+}
+
 TEST(ReproduceProgram, CollectsNothingFromTheWrongFolder) {
   const TempFolder folder;
   const std::string out = (folder.path() / "elsewhere").string();

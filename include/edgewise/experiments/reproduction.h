@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ struct ReproductionOptions {
   std::string device = "auto";
   // Run nothing: what is left is not estimated either.
   bool collect = false;
+  // Runs that count as made although no folder has them, whatever version made them.
+  ResultBook stored = {};
 };
 
 // How a cell stands.
@@ -37,16 +40,18 @@ struct CellStatus {
   std::string remedy = {};
   // The obstacle is that there is no data.
   bool absent = false;
-  // Of its runs.
-  std::int64_t finished = 0;
-  std::int64_t begun = 0;
+  // Of its runs: how many there are to be, the seeds of those that are not made yet, and how many
+  // of them were begun.
   std::int64_t wanted = 0;
+  std::vector<std::int64_t> open = {};
+  std::int64_t begun = 0;
   // Of one run; nothing is estimated for a cell that is finished.
   double seconds = 0;
   std::uint64_t memory_bytes = 0;
 
   [[nodiscard]] bool runnable() const { return obstacle.empty(); }
-  [[nodiscard]] std::int64_t left() const { return runnable() ? wanted - finished : 0; }
+  [[nodiscard]] std::int64_t finished() const { return wanted - std::ssize(open); }
+  [[nodiscard]] std::int64_t left() const { return runnable() ? std::ssize(open) : 0; }
 };
 
 // A run that ended otherwise than well.
@@ -108,8 +113,9 @@ class ReproductionWatcher {
                                                const ReproductionOptions& options,
                                                ReproductionWatcher& watcher);
 
-// The results of all finished runs of the cells, of the seeds asked for.
+// The results of all finished runs of the cells, of the seeds asked for; those that are stored
+// where no folder has them.
 [[nodiscard]] ResultBook collectResults(std::span<const CellStatus> cells,
-                                        const std::filesystem::path& out);
+                                        const ReproductionOptions& options);
 
 }  // namespace edgewise
