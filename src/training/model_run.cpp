@@ -1,32 +1,23 @@
 #include "edgewise/training/model_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <tuple>
 
-#include "edgewise/data/edge_ages.h"
 #include "edgewise/ops/backend.h"
 #include "edgewise/ops/device.h"
 #include "edgewise/training/link_trainer.h"
-#include "edgewise/training/model_scorer.h"
 #include "edgewise/training/pair_model.h"
-#include "edgewise/training/run_estimate.h"
 #include "edgewise/training/search_trainer.h"
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
 #include "edgewise/util/file.h"
 #include "edgewise/util/hash.h"
-#include "edgewise/util/interrupt.h"
-#include "edgewise/util/process.h"
 #include "edgewise/util/version.h"
 #include "training/device_memory.h"
+#include "training/model_measurement.h"
 #include "training/phase_curves.h"
 #include "training/run_parts.h"
-#include "training/view_use.h"
 
 namespace edgewise {
 namespace {
@@ -39,62 +30,6 @@ std::string runName(const RunOptions& options, const Dataset& dataset, const Lin
   deciding["split"] = split.hash;
   deciding["version"] = versionText();
   return sha256Hex(deciding.dump());
-}
-
-// Searches that would come to nothing.
-void checkSearch(const SelectorOptions& selector, const TrainingOptions& training) {
-  const std::int64_t epochs = selector.searchEpochs(training.epochs);
-  if (selector.warmup >= epochs) {
-    throw ConfigError(fmt::format("selector.warmup={} leaves none of the {} epochs to search in",
-                                  selector.warmup, epochs),
-                      selector.joins() ? "lower it, or raise training.epochs"
-                                       : "lower it, or raise selector.epochs");
-  }
-  if (training.recent > 1 && selector.holdout == "rotate") {
-    throw ConfigError(
-        "training.recent draws edges several times, and selector.holdout=rotate would learn from "
-        "edges and ask for them at once",
-        "set selector.holdout=valid, or training.recent=1");
-  }
-  if (selector.mix == "score" && selector.view_loss == 1) {
-    throw ConfigError("selector.view_loss=1 leaves the selector nothing to learn from",
-                      "set it below 1, or use --selector mean");
-  }
-}
-
-// What would be found out only when all else is done.
-void checkRecent(const LinkSplit& split, const TrainingOptions& training) {
-  if (training.recent == 1 || !training.refit) {
-    return;
-  }
-  EdgeTable all = split.training.supervision.table;
-  all.append(split.training.valid.positive);
-  if (!knowsAges(all)) {
-    throw DataError(
-        "training.recent: nothing tells which of training and validation edges are "
-        "recent, and training.refit learns from both",
-        "give both times, or set training.recent=1");
-  }
-}
-
-// Trainings with the validation edges that could not be, or not be tested over what they learned.
-void checkRefit(const RunOptions& options) {
-  if (!options.training.refit) {
-    return;
-  }
-  const SelectorOptions& selector = options.network.selector;
-  if (selector.joins() && !selector.learnsAlike()) {
-    throw ConfigError(
-        "training.refit does not go with selector.apply=joint",
-        "the selector needs held-out edges to the end; use alike, finetune or scratch");
-  }
-  if (options.split.message_at_test != "train+valid" || options.split.message_at_train != "train") {
-    throw ConfigError(
-        fmt::format("training.refit learns from validation edges at last, but messages are '{}' in "
-                    "training and '{}' in the test",
-                    options.split.message_at_train, options.split.message_at_test),
-        "set split.message_at_train=train and split.message_at_test=train+valid");
-  }
 }
 
 class ModelRun {
@@ -115,7 +50,7 @@ class ModelRun {
   }
 
   RunMetrics train() {
-    checkRecent(split_, options_.training);
+    detail::checkRecent(split_, options_.training);
     const TrainingEdges training = prepareEdges();
     std::optional<PhaseTime> search;
     if (model_->searched() != nullptr) {
@@ -321,135 +256,17 @@ class ModelRun {
 
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
-  // Validation edges that were trained on since say nothing of the weights that came of it: what
-  // they chose is measured by them.
-  [[nodiscard]] const Parameters& validatedWeights() const {
-    return options_.training.refit ? weights_.validated : weights_.model;
-  }
-
-  RunMetrics measure() {
-    // Scoring takes memory of other sizes than training did.
-    releaseFreedMemory();
-    RunMetrics run = detail::describeRun(dataset_, split_, options_, messages_);
-    run.selector = options_.network.selector.kind;
-    run.device = deviceName(device_);
-    run.precision = precision_ == ProductPrecision::kTf32 ? "tf32" : "fp32";
-    run.learning =
-        LearningSummary{.input = model_->inputText(), .parameters = weights_.model.size()};
-    const Stopwatch watch;
-    measureValid(validatedWeights(), run);
-    measureTest(weights_.model, run);
-    run.time.emplace_back("eval_s", watch.seconds());
-    run.peak_bytes = peakMemoryBytes();
-    run.peak_device_bytes = peakDeviceBytes(device_);
-    return run;
-  }
-
-  // One stage at a time: a scorer holds all layers of the whole graph.
-  void measureValid(const Parameters& parameters, RunMetrics& run) const {
-    const auto scorer = model_->scorer(parameters, messages_.at_valid, chooser_.get());
-    const detail::HeldOut valid = detail::heldOutValid(split_);
-    detail::StageResult validated =
-        detail::evaluateStage(*scorer, dataset_, options_.evaluation, valid, progress_);
-    run.valid = std::move(validated.metrics);
-    run.valid_scores = std::move(validated.scores);
-    run.by_view = bestView(*scorer, valid);
-  }
-
-  void measureTest(const Parameters& parameters, RunMetrics& run) const {
-    const auto scorer = model_->scorer(parameters, messages_.at_test, chooser_.get());
-    const detail::HeldOut test = detail::heldOutTest(split_);
-    detail::StageResult tested =
-        detail::evaluateStage(*scorer, dataset_, options_.evaluation, test, progress_);
-    run.test = std::move(tested.metrics);
-    run.test_scores = std::move(tested.scores);
-    if (tested.ranking_seconds > 0) {
-      run.time.emplace_back("full_ranking_ms", 1000 * tested.ranking_seconds);
-    }
-    noteRankedUsers(*scorer, test, run);
-    if (run.by_view) {
-      const int first = run.by_view->first_hops;
-      const auto best =
-          static_cast<std::size_t>(run.by_view->best.source - first) * run.by_view->depth +
-          static_cast<std::size_t>(run.by_view->best.target - first);
-      run.by_view->best_test = evaluateByView(
-          *scorer, test, resolveMetrics(options_.evaluation, dataset_, test.negative))[best];
-    }
-    noteChoices(*scorer, test, run);
-  }
-
-  // Where a full ranking did not take all users, how many it took.
-  void noteRankedUsers(const ViewScorer& scorer, const detail::HeldOut& test,
-                       RunMetrics& run) const {
-    if (!dataset_.bipartite || options_.evaluation.full_metrics == "none") {
-      return;
-    }
-    std::vector<std::uint8_t> asked(dataset_.bipartite->users, 0);
-    for (const Edge& edge : test.positive.edges) {
-      asked[index(edge.src)] = 1;
-    }
-    const auto all = static_cast<std::size_t>(std::ranges::count(asked, 1));
-    const std::size_t some = usersToRank({.requests = {}, .users = options_.evaluation.full_users},
-                                         scorer, all, dataset_.bipartite->items);
-    if (some < all) {
-      run.chosen.emplace_back("full_ranking_users", static_cast<double>(some));
-    }
-  }
-
-  void noteChoices(const ViewScorer& scorer, const detail::HeldOut& test, RunMetrics& run) const {
-    // Recommendation has millions of pairs, each with a share for every view.
-    constexpr std::size_t kPairs = std::size_t{1} << 18;
-    const std::vector<Edge> pairs = detail::pairsOf(test);
-    detail::ViewTally tally(*model_, test.positive, pairs.size(), dataset_);
-    for (std::size_t begin = 0; begin < pairs.size(); begin += kPairs) {
-      throwIfInterrupted();
-      const ViewChoice choice =
-          scorer.viewsOf(std::span(pairs).subspan(begin, std::min(kPairs, pairs.size() - begin)));
-      if (choice == nullptr) {
-        return;
-      }
-      tally.add(*choice);
-      for (std::size_t pair = 0; pair < choice->pairCount(); ++pair) {
-        run.test_views.push_back(hopsOf(choice->best(pair), model_->firstHops()));
-      }
-    }
-    run.views = tally.result();
-    writeFileAtomically(folder_ / kViewsFile, detail::viewsText(*run.views));
-  }
-
-  // Every view's validation, and which was best.
-  [[nodiscard]] std::optional<ViewMetrics> bestView(const ViewScorer& scorer,
-                                                    const detail::HeldOut& valid) const {
-    const std::vector<MetricRequest> requests =
-        resolveMetrics(options_.evaluation, dataset_, valid.negative);
-    const std::vector<MetricSet> each = evaluateByView(scorer, valid, requests);
-    if (each.empty()) {
-      return std::nullopt;
-    }
-    ViewMetrics views{.metric = metricName(requests.front()),
-                      .depth = model_->depth(),
-                      .first_hops = model_->firstHops(),
-                      .valid = {},
-                      .best = {},
-                      .best_test = MetricSet()};
-    for (const MetricSet& metrics : each) {
-      views.valid.push_back(metrics.at(views.metric));
-    }
-    const auto best =
-        static_cast<std::size_t>(std::ranges::max_element(views.valid) - views.valid.begin());
-    views.best = hopsOf(model_->viewsApart()[best], model_->firstHops());
-    return views;
-  }
-
-  static std::vector<MetricSet> evaluateByView(const ViewScorer& scorer,
-                                               const detail::HeldOut& held_out,
-                                               std::span<const MetricRequest> requests) {
-    std::vector<MetricSet> metrics;
-    for (const std::vector<double>& scores : scorer.scoreByView(detail::pairsOf(held_out))) {
-      metrics.push_back(evaluateScores(scores, held_out.positive.size(),
-                                       held_out.negative.per_positive, requests));
-    }
-    return metrics;
+  RunMetrics measure() const {
+    return detail::measureModel({.dataset = dataset_,
+                                 .split = split_,
+                                 .options = options_,
+                                 .model = *model_,
+                                 .weights = weights_,
+                                 .chooser = chooser_.get(),
+                                 .messages = messages_,
+                                 .device = device_,
+                                 .precision = precision_},
+                                folder_, progress_);
   }
 
   const Dataset& dataset_;
@@ -477,38 +294,6 @@ RunMetrics runModel(const Dataset& dataset, const LinkSplit& split, RunOptions& 
   checkModelRun(dataset, options);
   return detail::withinDeviceMemory(
       [&] { return ModelRun(dataset, split, options, folder, progress).train(); });
-}
-
-void checkModelRun(const Dataset& dataset, const RunOptions& options) {
-  const bool on_gpu = !resolveDevice(options.device).is_cpu();
-  checkPairModel(dataset, options);
-  if (options.network.selector.searches()) {
-    checkSearch(options.network.selector, options.training);
-  }
-  std::ignore = negativesKeepSource(options, dataset);
-  checkRefit(options);
-  if (options.training.keep_after >= options.training.epochs) {
-    throw ConfigError(fmt::format("training.keep_after: none of {} epochs would be kept",
-                                  options.training.epochs),
-                      "choose fewer than training.epochs");
-  }
-  if (options.network.selector.kind == "oracle") {
-    if (options.network.encoder.first_depth > 1) {
-      throw ConfigError("model.first_depth: known views begin at 1 hop", "leave it out");
-    }
-    std::ignore = detail::oracleChooser(dataset, viewDepth(options));
-  }
-  if (on_gpu || !options.check_memory) {
-    return;
-  }
-  const std::uint64_t needed = estimateModelRun(dataset, options).memory_bytes;
-  const std::uint64_t there = availableMemoryBytes();
-  if (there > 0 && needed > there) {
-    throw ResourceError(
-        fmt::format("this run needs about {:.1f} GiB of memory and {:.1f} GiB are free",
-                    static_cast<double>(needed) / 0x1p30, static_cast<double>(there) / 0x1p30),
-        "lower model.hidden, model.layers or training.batch_size, or set run.check_memory=false");
-  }
 }
 
 void finishModelRun(const std::filesystem::path& folder) {

@@ -25,6 +25,10 @@ struct RunMessages {
 [[nodiscard]] RunMetrics describeRun(const Dataset& dataset, const LinkSplit& split,
                                      const RunOptions& options, const RunMessages& messages);
 
+// Throws DataError where training.recent would find out only when all else is done that it does not
+// know which edges are.
+void checkRecent(const LinkSplit& split, const TrainingOptions& training);
+
 // What is held out, and what must not be recommended again: all that was known before, whether or
 // not it carries messages.
 struct HeldOut {
