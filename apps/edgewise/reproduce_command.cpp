@@ -282,12 +282,14 @@ void reproduce(Session& session, const ReproduceArguments& arguments) {
     ConsoleWatcher watcher(session.console, static_cast<std::size_t>(left), arguments.store);
     failures = makeRuns(cells, options, watcher);
   }
-  const ResultBook book = collectResults(cells, options);
+  const ResultBook book = collectResults(cells, options.out);
   if (arguments.collect && finished == 0) {
     throw DataError(FilePlace{options.out}, "none of these runs is finished here",
                     "each is looked for in CELL/seed-N below --out; --dry-run lists the cells");
   }
-  showOutcome(session, plan, cells, book, options.out);
+  ResultBook shown = storedResults(cells, options);
+  shown.merge(book);
+  showOutcome(session, plan, cells, shown, options.out);
   if (!arguments.store.empty()) {
     book.addTo(arguments.store);
     session.console.say(fmt::format("stored: {}", arguments.store));
@@ -358,9 +360,11 @@ void addReproduceCommand(CLI::App& program, Session& session) {
   command->add_flag("--collect", arguments->collect,
                     "run nothing: show, and store, what is finished, such as runs made on another "
                     "machine and copied here");
-  command->add_flag("--missing", arguments->missing,
-                    "with --store: make only runs that it does not hold, whatever version of the "
-                    "program made those");
+  command
+      ->add_flag("--missing", arguments->missing,
+                 "with --store: make only runs that it does not hold, whatever version of the "
+                 "program made those")
+      ->excludes("--collect");
   command->add_flag("--dry-run", arguments->dry_run, "show the cells, what is done, and how long")
       ->excludes("--collect");
   addCommonOptions(*command, session);

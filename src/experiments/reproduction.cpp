@@ -46,10 +46,10 @@ void checkOptions(const std::filesystem::path& folder, const RunOptions& wanted)
   }
 }
 
-// Null where the store does not have it.
+// Null where the store does not have it, or has other settings by that name.
 const SeedResult* storedRun(const ResultBook& stored, const Cell& cell, std::int64_t seed) {
   const CellResult* const result = stored.find(cell.name());
-  if (result == nullptr) {
+  if (result == nullptr || result->cell.settings != cell.settings) {
     return nullptr;
   }
   const auto run =
@@ -153,15 +153,25 @@ double secondsLeft(std::span<const CellStatus> cells, int jobs) {
   return std::max(longest, sum / std::max(1, jobs));
 }
 
-ResultBook collectResults(std::span<const CellStatus> cells, const ReproductionOptions& options) {
+ResultBook storedResults(std::span<const CellStatus> cells, const ReproductionOptions& options) {
   ResultBook book;
   for (const CellStatus& status : cells) {
     for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
-      const std::filesystem::path folder = runFolderOf(status.cell, seed, options.out);
+      if (const SeedResult* const run = storedRun(options.stored, status.cell, seed)) {
+        book.add(status.cell, *run);
+      }
+    }
+  }
+  return book;
+}
+
+ResultBook collectResults(std::span<const CellStatus> cells, const std::filesystem::path& out) {
+  ResultBook book;
+  for (const CellStatus& status : cells) {
+    for (std::int64_t seed = 0; seed < status.wanted; ++seed) {
+      const std::filesystem::path folder = runFolderOf(status.cell, seed, out);
       if (holdsResult(folder)) {
         book.add(status.cell, readSeedResult(folder));
-      } else if (const SeedResult* const run = storedRun(options.stored, status.cell, seed)) {
-        book.add(status.cell, *run);
       }
     }
     if (status.absent) {

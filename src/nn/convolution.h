@@ -11,6 +11,7 @@
 #include "edgewise/nn/node_input.h"
 #include "edgewise/nn/parameters.h"
 #include "edgewise/ops/message_plan.h"
+#include "edgewise/ops/pair_index.h"
 
 namespace edgewise::detail {
 
@@ -43,6 +44,9 @@ class Convolution {
                                            const at::Tensor& x,
                                            const std::shared_ptr<const PairIndex>& pairs) const = 0;
 };
+
+// The rows of a layer [nodes, width] at both ends of every pair; all of them where `ends` is null.
+[[nodiscard]] at::Tensor rowsAt(const at::Tensor& x, const std::shared_ptr<const PairIndex>& ends);
 
 // Throws ShapeError for messages among another number of nodes.
 void requireNodes(const MessagePlan& messages, const NodeInput& input);

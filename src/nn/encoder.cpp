@@ -93,10 +93,10 @@ class ConvolutionStack final : public Encoder {
                                 at ? convolution.applyAt(parameters, messages, activated, at)
                                    : convolution.apply(parameters, messages, x));
       if (options_.residual && k > 0) {
-        h = h + rowsAt(before, at);
+        h = h + detail::rowsAt(before, at);
       }
       if (options_.initial_residual > 0) {
-        h = h + options_.initial_residual * rowsAt(input.embedding(), at);
+        h = h + options_.initial_residual * detail::rowsAt(input.embedding(), at);
       }
       before = h;
       at::Tensor output;
@@ -111,16 +111,12 @@ class ConvolutionStack final : public Encoder {
         }
       }
       if (!output.defined()) {
-        output = rowsAt(h, at ? nullptr : ends);
+        output = detail::rowsAt(h, at ? nullptr : ends);
       }
       outputs.push_back(options_.layer_output == "after" ? activation(output, DropoutMask())
                                                          : output);
     }
     return outputs;
-  }
-
-  static at::Tensor rowsAt(const at::Tensor& x, const Ends& ends) {
-    return ends ? gatherEnd(x, ends, PairEnd::kBoth) : x;
   }
 
   [[nodiscard]] at::Tensor activation(const at::Tensor& h, const DropoutMask& mask) const {
@@ -222,6 +218,10 @@ LayerOutputs Encoder::encodeEnds(const Parameters& parameters,
     layer = gatherEnd(layer, pairs, PairEnd::kBoth);
   }
   return layers;
+}
+
+at::Tensor detail::rowsAt(const at::Tensor& x, const std::shared_ptr<const PairIndex>& ends) {
+  return ends ? gatherEnd(x, ends, PairEnd::kBoth) : x;
 }
 
 void detail::requireNodes(const MessagePlan& messages, const NodeInput& input) {

@@ -10,7 +10,6 @@
 #include "edgewise/ops/aggregate.h"
 #include "edgewise/ops/interaction.h"
 #include "edgewise/ops/rowwise.h"
-#include "edgewise/ops/view_pairs.h"
 #include "edgewise/util/error.h"
 #include "nn/convolution.h"
 
@@ -53,11 +52,11 @@ class EmbeddingEncoder : public Encoder {
   [[nodiscard]] std::int64_t width() const override { return options_.hidden; }
 
  protected:
+  using Ends = std::shared_ptr<const PairIndex>;
+
   [[nodiscard]] const EncoderOptions& options() const { return options_; }
 
  private:
-  using Ends = std::shared_ptr<const PairIndex>;
-
   // Layer k + 1 from layer k [nodes, width]; at both ends of pairs alone where `ends` are given.
   [[nodiscard]] virtual at::Tensor next(const Parameters& parameters,
                                         const std::shared_ptr<const MessagePlan>& messages,
@@ -73,18 +72,15 @@ class EmbeddingEncoder : public Encoder {
                                      const Ends& ends) const {
     invariant(depth >= 1 && depth <= this->depth(), "an encoder was asked for more than it has");
     requireNodes(*messages, *input_);
-    const auto rows = [&](const at::Tensor& layer) {
-      return ends ? gatherEnd(layer, ends, PairEnd::kBoth) : layer;
-    };
     at::Tensor h = input_->prepare(parameters, noise).embedding();
     LayerOutputs outputs;
     if (options_.depth_zero) {
-      outputs.push_back(rows(h));
+      outputs.push_back(rowsAt(h, ends));
     }
     for (std::size_t k = 0; outputs.size() < depth; ++k) {
       const bool deepest = outputs.size() + 1 == depth;
       h = next(parameters, messages, h, noise, k, deepest ? ends : nullptr);
-      outputs.push_back(seen(deepest ? h : rows(h)));
+      outputs.push_back(seen(rowsAt(h, deepest ? nullptr : ends)));
     }
     return outputs;
   }
@@ -166,7 +162,7 @@ class LightGcn final : public EmbeddingEncoder {
   [[nodiscard]] at::Tensor next(const Parameters&,
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const at::Tensor& h, const Noise&, std::size_t,
-                                const std::shared_ptr<const PairIndex>& ends) const override {
+                                const Ends& ends) const override {
     return ends ? aggregateEnds(messages, h, ends) : aggregate(messages, h);
   }
 };
@@ -202,7 +198,7 @@ class Ngcf final : public EmbeddingEncoder {
   [[nodiscard]] at::Tensor next(const Parameters& parameters,
                                 const std::shared_ptr<const MessagePlan>& messages,
                                 const at::Tensor& h, const Noise& noise, std::size_t k,
-                                const std::shared_ptr<const PairIndex>& ends) const override {
+                                const Ends& ends) const override {
     const Weights& ids = layers_[k];
     const InteractionWeights weights{parameters[ids.sum], parameters[ids.sum_bias],
                                      parameters[ids.product], parameters[ids.product_bias]};

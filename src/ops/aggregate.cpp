@@ -5,6 +5,7 @@
 #include "ops/autograd_support.h"
 #include "ops/device_plan.h"
 #include "ops/sent_rows.h"
+#include "ops/view_checks.h"
 
 namespace edgewise {
 namespace {
@@ -241,6 +242,7 @@ at::Tensor aggregate(const std::shared_ptr<const MessagePlan>& plan, const at::T
 at::Tensor aggregateEnds(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
                          const std::shared_ptr<const PairIndex>& pairs) {
   checkInput(*plan, x);
+  detail::requireNodes("aggregateEnds", x, *pairs);
   return AggregateEnds::apply(x, plan, pairs);
 }
 
@@ -254,6 +256,7 @@ at::Tensor propagateEnds(const std::shared_ptr<const MessagePlan>& plan, const a
                          std::span<const double> weights,
                          const std::shared_ptr<const PairIndex>& pairs) {
   checkInput(*plan, x);
+  detail::requireNodes("propagateEnds", x, *pairs);
   const std::vector<double> used = withoutLastZeros(weights);
   return used.size() > 1 ? PropagateEnds::apply(x, plan, used, pairs)
                          : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);

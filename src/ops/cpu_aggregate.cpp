@@ -22,17 +22,21 @@ std::vector<Real> narrowed(std::span<const double> values) {
   return {values.begin(), values.end()};
 }
 
+// Which rows a thread sums after each other.
+enum class RowOrder : std::uint8_t { kNextToEachOther, kAnywhere };
+
 // One row at a time over the plan's rows, with the scales in the kernel's own precision. `Few`: not
 // every node has a row of input.
 template <class Real, bool Few>
 class RowSummer {
  public:
   RowSummer(const MessagePlan& plan, const NodeRows<Real>& input, std::size_t width,
-            const Blend<Real>& blend)
+            const Blend<Real>& blend, RowOrder order)
       : plan_(plan),
         input_(input),
         width_(width),
         blend_(blend),
+        order_(order),
         far_(liesFar<Real>(plan.nodeCount(), width)),
         row_scale_(narrowed<Real>(plan.rowScale())),
         column_scale_(narrowed<Real>(plan.columnScale())) {}
@@ -118,7 +122,8 @@ class RowSummer {
     const std::span<const NodeId> coming = comingFrom(row);
     const NodeId* const nodes = coming.data();
     const std::size_t count = plan_.rows().degree(NodeId{static_cast<std::uint32_t>(row)});
-    const std::size_t asked = far_ ? coming.size() : 0;
+    const std::size_t known = order_ == RowOrder::kAnywhere ? count : coming.size();
+    const std::size_t asked = far_ ? known : 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < asked && hasRow(index(nodes[i + kRowsAhead]))) {
         strip.fetch(placeOf(index(nodes[i + kRowsAhead])));
@@ -138,6 +143,7 @@ class RowSummer {
   NodeRows<Real> input_;
   std::size_t width_;
   Blend<Real> blend_;
+  RowOrder order_;
   bool far_;
   std::vector<Real> row_scale_;
   std::vector<Real> column_scale_;
@@ -146,13 +152,13 @@ class RowSummer {
 // Calls body(summer, nanoseconds of a neighbour).
 template <class Real, class Body>
 void withSummer(const MessagePlan& plan, const NodeRows<Real>& input, std::size_t width,
-                const Blend<Real>& blend, const Body& body) {
+                const Blend<Real>& blend, RowOrder order, const Body& body) {
   invariant(plan.onHost(), "what a device masked, the host would sum");
   if (input.places.empty()) {
-    body(RowSummer<Real, false>(plan, input, width, blend),
+    body(RowSummer<Real, false>(plan, input, width, blend, order),
          kNanoseconds * static_cast<double>(width));
   } else {
-    body(RowSummer<Real, true>(plan, input, width, blend), kLookNanoseconds);
+    body(RowSummer<Real, true>(plan, input, width, blend, order), kLookNanoseconds);
   }
 }
 
@@ -161,17 +167,18 @@ void withSummer(const MessagePlan& plan, const NodeRows<Real>& input, std::size_
 template <class Real>
 void aggregateOnCpu(const MessagePlan& plan, const NodeRows<Real>& input, Real* output,
                     std::size_t width, const Blend<Real>& blend) {
-  withSummer(plan, input, width, blend, [&](const auto& summer, double nanoseconds) {
-    const auto blocks = plan.blocks();
-    parallelFor(
-        blocks.size() - 1, 1,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t row = blocks[begin]; row < blocks[end]; ++row) {
-            summer.sum(row, output + row * width);
-          }
-        },
-        nanoseconds * static_cast<double>(plan.rows().entryCount() + plan.nodeCount()));
-  });
+  withSummer(plan, input, width, blend, RowOrder::kNextToEachOther,
+             [&](const auto& summer, double nanoseconds) {
+               const auto blocks = plan.blocks();
+               parallelFor(
+                   blocks.size() - 1, 1,
+                   [&](std::size_t begin, std::size_t end) {
+                     for (std::size_t row = blocks[begin]; row < blocks[end]; ++row) {
+                       summer.sum(row, output + row * width);
+                     }
+                   },
+                   nanoseconds * static_cast<double>(plan.rows().entryCount() + plan.nodeCount()));
+             });
 }
 
 template <class Real>
@@ -182,21 +189,22 @@ void aggregateEndsOnCpu(const MessagePlan& plan, const NodeRows<Real>& input,
   for (const std::uint32_t node : pairs.nodes()) {
     entries += plan.rows().degree(NodeId{node}) + 1;
   }
-  withSummer(plan, input, width, blend, [&](const auto& summer, double nanoseconds) {
-    parallelFor(
-        pairs.nodes().size(), kEndBlock,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            const auto places = pairs.places(i);
-            Real* const first = output + places[0] * width;
-            summer.sum(pairs.nodes()[i], first);
-            for (const std::uint32_t place : places.subspan(1)) {
-              std::copy_n(first, width, output + place * width);
-            }
-          }
-        },
-        nanoseconds * static_cast<double>(entries));
-  });
+  withSummer(plan, input, width, blend, RowOrder::kAnywhere,
+             [&](const auto& summer, double nanoseconds) {
+               parallelFor(
+                   pairs.nodes().size(), kEndBlock,
+                   [&](std::size_t begin, std::size_t end) {
+                     for (std::size_t i = begin; i < end; ++i) {
+                       const auto places = pairs.places(i);
+                       Real* const first = output + places[0] * width;
+                       summer.sum(pairs.nodes()[i], first);
+                       for (const std::uint32_t place : places.subspan(1)) {
+                         std::copy_n(first, width, output + place * width);
+                       }
+                     }
+                   },
+                   nanoseconds * static_cast<double>(entries));
+             });
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

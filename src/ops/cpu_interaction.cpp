@@ -13,10 +13,11 @@ namespace {
 // Of a block's widest matrix, so that all of a block stays in a core's cache.
 constexpr std::size_t kBlockElements = 16'384;
 constexpr std::size_t kLeastBlockRows = 16;
-// Rows whose part of the weights' gradients is summed by one thread; of many rows as many parts as
-// this.
+// Rows whose part of the weights' gradients is summed by one thread, of many rows in at most so
+// many parts; of wide layers in fewer, which together take no more than this.
 constexpr std::size_t kPieceRows = 2048;
-constexpr std::size_t kMostPieces = 64;
+constexpr std::size_t kMostPieces = 32;
+constexpr std::size_t kMostPieceElements = std::size_t{1} << 25;
 constexpr double kProductsPerNanosecond = 20;
 
 std::size_t blockRows(std::size_t in, std::size_t out) {
@@ -85,7 +86,8 @@ class BackwardPiece {
         rows_(blockRows(input.in, input.out)),
         paired_(rows_ * 2 * input.in),
         to_paired_(rows_ * 2 * input.in),
-        inside_(rows_ * input.out) {}
+        inside_(rows_ * input.out),
+        block_bias_(input.out) {}
 
   // Adds to the piece's gradients of the weights and the bias.
   void run(std::size_t begin, std::size_t end, Real* weights, Real* bias) {
@@ -120,9 +122,12 @@ class BackwardPiece {
     }
   }
 
-  // The gradient in front of rectifier and dropout. A layer's sign is that of what was rectified.
+  // The gradient in front of rectifier and dropout. A layer's sign is that of what was rectified;
+  // where it is 0 and some was dropped, it was.
   void openGates(std::size_t begin, std::size_t end, Real* bias) {
     const Real closed = from_.drops ? Real{0} : from_.scale * input_.leak;
+    // A block's by itself: one sum over all rows would lose digits.
+    std::ranges::fill(block_bias_, Real{0});
     for (std::size_t row = begin; row < end; ++row) {
       const Real* const given = from_.given + row * input_.out;
       const Real* const gradient = from_.gradient + row * input_.out;
@@ -131,8 +136,11 @@ class BackwardPiece {
       for (std::size_t k = 0; k < input_.out; ++k) {
         const Real slope = given[k] > 0 ? from_.scale : from_.scale * input_.leak;
         to[k] = gradient[k] * (given[k] == 0 ? closed : slope);
-        bias[k] += to[k];
+        block_bias_[k] += to[k];
       }
+    }
+    for (std::size_t k = 0; k < input_.out; ++k) {
+      bias[k] += block_bias_[k];
     }
   }
 
@@ -143,6 +151,7 @@ class BackwardPiece {
   std::vector<Real> paired_;
   std::vector<Real> to_paired_;
   std::vector<Real> inside_;
+  std::vector<Real> block_bias_;
 };
 
 }  // namespace
@@ -179,9 +188,11 @@ void interactBackwardOnCpu(const InteractionInput<Real>& input,
                            const InteractionGradient<Real>& from,
                            const InteractionGradients<Real>& to) {
   // Pieces by size alone, so that the sums over rows do not depend on threads.
-  const std::size_t piece = std::max(kPieceRows, (input.rows + kMostPieces - 1) / kMostPieces);
-  const std::size_t pieces = std::max<std::size_t>(1, (input.rows + piece - 1) / piece);
   const std::size_t size = 2 * input.in * input.out;
+  const std::size_t most =
+      std::clamp<std::size_t>(kMostPieceElements / std::max<std::size_t>(size, 1), 1, kMostPieces);
+  const std::size_t piece = std::max(kPieceRows, (input.rows + most - 1) / most);
+  const std::size_t pieces = std::max<std::size_t>(1, (input.rows + piece - 1) / piece);
   std::vector<Real> partial(pieces * (size + input.out), Real{0});
   parallelFor(
       pieces, 1,

@@ -170,6 +170,7 @@ void checkWeights(const at::Tensor& h, const InteractionWeights& weights) {
 at::Tensor interact(const Interacting& how, const at::Tensor& h,
                     const InteractionWeights& weights) {
   checkWeights(h, weights);
+  invariant(how.end.leak >= 0, "what leaks keeps its sign");
   if (onDevice(h)) {
     return inPieces(how, h, weights);
   }

@@ -366,10 +366,13 @@ at::Tensor sumByNode(const at::Tensor& rows, const std::shared_ptr<const PairInd
   return scatterEnd(rows, pairs, static_cast<std::int64_t>(PairEnd::kBoth));
 }
 
-bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device) {
+bool nearPairsPay(std::size_t nodes, std::size_t pairs, std::int64_t width, at::Device device) {
   const std::size_t least_elements = std::size_t{1} << (onDevice(device) ? 23 : 22);
-  return pairs.nodeCount() > 4 * pairs.size() &&
-         pairs.nodeCount() * static_cast<std::size_t>(width) >= least_elements;
+  return nodes > 4 * pairs && nodes * static_cast<std::size_t>(width) >= least_elements;
+}
+
+bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device) {
+  return nearPairsPay(pairs.nodeCount(), pairs.size(), width, device);
 }
 
 }  // namespace edgewise

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "edgewise/graph/heuristics.h"
+#include "edgewise/ops/view_pairs.h"
 #include "edgewise/training/pair_model.h"
 #include "edgewise/util/parallel.h"
 
@@ -18,18 +19,24 @@ constexpr double kEntriesPerSecond = 1e9;
 // Iterations until Katz and PPR have converged at their defaults.
 constexpr double kIterations = 45;
 
-// Held-out edges and their negatives, by the usual shares.
-double scoredPairs(const Dataset& dataset, const RunOptions& options) {
+// Edges for validation and test, by the usual shares. Official splits may leave it to us to hold
+// out what validates.
+double heldOutEdges(const Dataset& dataset, const RunOptions& options) {
   const auto edges = static_cast<double>(dataset.edges.size());
-  double held_out = (dataset.bipartite ? 0.3 : 0.15) * edges;
+  const auto share = [](double asked, double usual) { return asked >= 0 ? asked : usual; };
+  const double valid = share(options.split.valid, dataset.bipartite ? 0.1 : 0.05) * edges;
   if (dataset.official) {
-    held_out = static_cast<double>(dataset.official->valid.size() + dataset.official->test.size());
-  } else if (options.split.valid >= 0 && options.split.test >= 0) {
-    held_out = (options.split.valid + options.split.test) * edges;
+    const auto published = static_cast<double>(dataset.official->valid.size());
+    return (published > 0 ? published : valid) + static_cast<double>(dataset.official->test.size());
   }
+  return valid + share(options.split.test, dataset.bipartite ? 0.2 : 0.1) * edges;
+}
+
+// With their negatives.
+double scoredPairs(const Dataset& dataset, const RunOptions& options) {
   const std::int64_t usual = dataset.bipartite || options.negatives.kind == "hard" ? 100 : 1;
   const std::int64_t asked = options.negatives.per_positive;
-  return held_out * static_cast<double>(1 + (asked > 0 ? asked : usual));
+  return heldOutEdges(dataset, options) * static_cast<double>(1 + (asked > 0 ? asked : usual));
 }
 
 double featureBytes(const Dataset& dataset) {
@@ -51,6 +58,8 @@ double productsPerLayer(const std::string& model) {
 struct ModelSizes {
   double nodes = 0;
   double edges = 0;
+  // That training learns from and hears.
+  double learned = 0;
   double pairs = 0;
   double width = 0;
   double hidden = 0;
@@ -71,6 +80,7 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   ModelSizes sizes;
   sizes.nodes = static_cast<double>(dataset.node_count);
   sizes.edges = static_cast<double>(dataset.edges.size());
+  sizes.learned = std::max(1.0, sizes.edges - heldOutEdges(dataset, options));
   sizes.width = static_cast<double>(network.encoder.hidden);
   sizes.layers = static_cast<double>(network.encoder.layers);
   sizes.hidden =
@@ -84,7 +94,7 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
         sizes.width * deep +
         static_cast<double>(std::max<std::int64_t>(0, network.selector.layers - 2)) * deep * deep;
   }
-  const double batch = std::min(sizes.edges, static_cast<double>(training.batch_size));
+  const double batch = std::min(sizes.learned, static_cast<double>(training.batch_size));
   sizes.pairs = batch * static_cast<double>(1 + training.negatives);
   const bool recommends = isRecommender(options.model);
   const bool given = !recommends && !dataset.features.empty() && network.features != "embedding";
@@ -95,7 +105,7 @@ ModelSizes sizesOf(const Dataset& dataset, const RunOptions& options) {
   sizes.parameters =
       productsPerLayer(options.model) * (input + sizes.width * (sizes.layers - 1)) * sizes.width +
       sizes.nodes * sizes.embedding + sizes.views * 2 * sizes.hidden * sizes.hidden;
-  sizes.batches = std::ceil(sizes.edges / std::max(1.0, batch));
+  sizes.batches = std::ceil(sizes.learned / std::max(1.0, batch));
   return sizes;
 }
 
@@ -185,9 +195,18 @@ double sumsPerSecond(const ModelSizes& sizes) {
 
 // What a predictor takes for one pair, in products; a dot product is bound by fetching its rows.
 double predictorProducts(const ModelSizes& sizes, const PredictorOptions& predictor) {
-  constexpr double kFetched = 64;
+  constexpr double kFetched = 16;
   return predictor.kind == "dot" ? kFetched * sizes.width
                                  : sizes.views * (sizes.width + sizes.hidden) * sizes.hidden;
+}
+
+// Of a batch's ends among all nodes, where the deepest layer is computed at them alone; else 1.
+double shareOfEnds(const ModelSizes& sizes) {
+  const bool near =
+      sizes.layers > 1 &&
+      nearPairsPay(static_cast<std::size_t>(sizes.nodes), static_cast<std::size_t>(sizes.pairs),
+                   static_cast<std::int64_t>(sizes.width), at::kCPU);
+  return near ? 2 * sizes.pairs / sizes.nodes : 1;
 }
 
 // Forward and backward of one step without a selector.
@@ -196,10 +215,16 @@ double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOpt
                              ? static_cast<double>(dataset.features.nonzeroCount())
                              : static_cast<double>(dataset.features.values().size());
   const double weights = productsPerLayer(options.model);
-  const double products = weights * sizes.nodes * (sizes.layers - 1) * sizes.width * sizes.width +
-                          weights * entries * sizes.width +
-                          sizes.pairs * predictorProducts(sizes, options.network.predictor);
-  const double sums = 2 * sizes.edges * sizes.layers * sizes.width;
+  const bool recommends = isRecommender(options.model);
+  // Ends have more neighbours than others.
+  const double ends = shareOfEnds(sizes);
+  const double transformed = sizes.layers - (recommends ? 0 : 1) - (1 - ends);
+  const double products =
+      weights * sizes.nodes * std::max(0.0, transformed) * sizes.width * sizes.width +
+      (recommends ? 0 : weights * entries * sizes.width) +
+      sizes.pairs * predictorProducts(sizes, options.network.predictor);
+  const double sums =
+      2 * sizes.learned * (sizes.layers - 1 + std::min(1.0, 2 * ends)) * sizes.width;
   constexpr double kStepOverhead = 5e-4;
   const double cores = threadCount();
   // Three times the forward products, and the sums over messages.
@@ -209,7 +234,7 @@ double stepSeconds(const ModelSizes& sizes, const Dataset& dataset, const RunOpt
 
 // Passes over a batch in one step of the search.
 double searchPasses(const SelectorOptions& selector) {
-  return selector.learnsAlike() || selector.order == "first" ? 2
+  return selector.learnsAlike() || selector.order == "first" ? 1.5
          : selector.order == "second"                        ? 5
                                                              : 6;
 }

@@ -431,7 +431,9 @@ std::vector<StageCounts> searchStepCounts(const SearchSizes& sizes, SearchOrder 
   if (order == SearchOrder::kSecond) {
     counts.push_back(passCounts(stage::kVirtual, lower, PassGoal::kModel));
   }
-  counts.push_back(passCounts(stage::kUpper, upper, PassGoal::kBoth));
+  // Without a virtual step nobody asks where the model's weights lead.
+  counts.push_back(passCounts(
+      stage::kUpper, upper, order == SearchOrder::kSecond ? PassGoal::kBoth : PassGoal::kSelector));
   if (order == SearchOrder::kSecond) {
     counts.push_back(passCounts(stage::kDifference, lower, PassGoal::kSelector, 2));
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <new>
 
 namespace edgewise {
 namespace {
@@ -101,8 +103,6 @@ PagePool::Pieces::iterator PagePool::findKept(std::size_t bytes) {
 // A new one, at the end of those that are kept but not counted there yet; the end when there is no
 // more.
 PagePool::Pieces::iterator PagePool::mapPiece(std::size_t bytes) {
-  // Made while there is nothing to lose yet.
-  Pieces fresh(1, {nullptr, bytes});
   void* start = mapPages(bytes);
   if (start == nullptr && !kept_.empty()) {
     keepAtMost(0);
@@ -111,15 +111,15 @@ PagePool::Pieces::iterator PagePool::mapPiece(std::size_t bytes) {
   if (start == nullptr) {
     return kept_.end();
   }
-  fresh.front().start = start;
   try {
+    Pieces fresh(1, {start, bytes});
     places_.emplace(start, fresh.begin());
+    kept_.splice(kept_.end(), fresh);
+    return std::prev(kept_.end());
   } catch (const std::bad_alloc&) {
     ::munmap(start, bytes);
     return kept_.end();
   }
-  kept_.splice(kept_.end(), fresh);
-  return std::prev(kept_.end());
 }
 
 // Hands pieces back to the system, those first that were not asked for longest.

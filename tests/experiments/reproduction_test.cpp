@@ -60,7 +60,7 @@ TEST(Reproduction, MarksCellsWithoutData) {
   EXPECT_TRUE(cells[0].absent);
   EXPECT_EQ(cells[0].left(), 0);
   EXPECT_THAT(cells[0].remedy, HasSubstr("edgewise datasets ogbl-collab"));
-  const ResultBook book = collectResults(cells, options);
+  const ResultBook book = collectResults(cells, folder.path());
   EXPECT_TRUE(book.absent("ogbl-collab"));
   const ExperimentReport report = makeReport(plan, cells, book, folder.path());
   ASSERT_TRUE(report.figure);

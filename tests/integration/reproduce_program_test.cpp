@@ -313,6 +313,7 @@ TEST(ReproduceProgram, MakesOnlyWhatAStoreIsMissing) {
   const Outcome again = runProgram(words("third", {"--seeds", "2", "--store", store, "--missing"}));
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("0 runs to make"));
+  EXPECT_EQ(runProgram(words("third", {"--store", store, "--missing", "--collect"})).code, 2);
   const Outcome nowhere = runProgram(words("third", {"--missing"}));
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("--store"));

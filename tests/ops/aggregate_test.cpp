@@ -256,6 +256,16 @@ TEST(AggregateEnds, HaveTheBitsOfTheWhole) {
   }
 }
 
+TEST(AggregateEnds, RefusesPairsOfOtherNodes) {
+  const auto plan = MessagePlan::make(randomCase(5, 12, 40).graph(), Norm::kSymmetric);
+  const at::Tensor x = randomLeaf({12, 3}, 1);
+  const auto pairs = someEnds(20);
+  const std::vector<double> weights = {0.5, 0.5};
+  expectFailure<ShapeError>([&] { (void)aggregateEnds(plan, x, pairs); }, "aggregateEnds");
+  expectFailure<ShapeError>([&] { (void)propagateEnds(plan, x, weights, pairs); },
+                            "propagateEnds");
+}
+
 TEST(AggregateEnds, OfNoPairsAreNoRows) {
   const auto plan = MessagePlan::make(randomCase(5, 12, 40).graph(), Norm::kSymmetric);
   const auto none = PairIndex::make({}, 12);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "edgewise/ops/aggregate.h"
+#include "edgewise/ops/product.h"
 #include "edgewise/ops/view_pairs.h"
 #include "support/dense_graphs.h"
 #include "support/tensors.h"
@@ -100,6 +102,60 @@ TEST(Interaction, EqualsDenseMatricesWithTheirDerivatives) {
           },
           inputs);
     }
+  }
+}
+
+// So many nodes that they are cut into blocks, and the sums over them into parts.
+TEST(Interaction, EqualsItsPiecesOnManyNodes) {
+  const Shop shop(5000);
+  for (const double rate : {0.0, 0.4}) {
+    for (const Norm norm : {Norm::kSymmetricOpen, Norm::kMean}) {
+      const InteractionEnd end{kLeak, maskOf(rate)};
+      const auto plan = MessagePlan::make(shop.edges.graph(), norm);
+      const Tensors inputs = randomInputs(5000, 24, 30);
+      const auto pieces = [&](const Tensors& x) {
+        const at::Tensor heard = aggregate(plan, x[0]);
+        const at::Tensor inside =
+            affine(heard + x[0], x[1], x[2]) + affine(heard * x[0], x[3], x[4]);
+        return dropout(at::leaky_relu(inside, kLeak), end.mask);
+      };
+      expectSameDerivatives(
+          [&](const Tensors& x) {
+            return Tensors{interaction(plan, x[0], weightsOf(x), end),
+                           interactionAtEnds(plan, x[0], weightsOf(x), end, shop.index)};
+          },
+          [&](const Tensors& x) {
+            const at::Tensor all = pieces(x);
+            return Tensors{all, gatherEnd(all, shop.index, PairEnd::kBoth)};
+          },
+          inputs);
+    }
+  }
+}
+
+TEST(Interaction, OfNoPairsAndOfWhatIsNotLearned) {
+  const Shop shop;
+  const InteractionEnd end{kLeak, maskOf(0.3)};
+  const auto none = PairIndex::make({}, 17);
+  const Tensors x = randomInputs(17, 5, 6);
+  const at::Tensor rows = interactionAtEnds(shop.plan, x[0], weightsOf(x), end, none);
+  EXPECT_EQ(rows.sizes(), (std::vector<std::int64_t>{0, 6}));
+  for (const at::Tensor& slope : gradients(rows.sum(), x)) {
+    EXPECT_EQ(slope.abs().sum().item<double>(), 0);
+  }
+  // Of all inputs one alone is asked for.
+  for (std::size_t one = 0; one < x.size(); ++one) {
+    Tensors some;
+    for (const at::Tensor& each : x) {
+      some.push_back(each.detach());
+    }
+    some[one].set_requires_grad(true);
+    const Tensors asked = {some[one]};
+    const at::Tensor got =
+        gradients(interaction(shop.plan, some[0], weightsOf(some), end).sum(), asked)[0];
+    const at::Tensor want =
+        gradients(interaction(shop.plan, x[0], weightsOf(x), end).sum(), x)[one];
+    EXPECT_TRUE(sameBits(got, want));
   }
 }
 

@@ -151,6 +151,8 @@ TEST(RecommenderRun, IsForecastWithAllItsPhases) {
   const RunEstimate plain = forecast("none", {});
   const RunEstimate refit = forecast("none", {"training.refit=true"});
   EXPECT_NEAR(refit.seconds / plain.seconds, 2, 0.01);
+  const RunEstimate fewer = forecast("none", {"split.valid=0.3", "split.test=0.35"});
+  EXPECT_LT(fewer.seconds, 0.6 * plain.seconds) << "half as much is learned from";
   const RunEstimate search = forecast("ps2", {"selector.apply=joint"});
   const RunEstimate warm = forecast("ps2", {"selector.apply=joint", "selector.warmup=150"});
   EXPECT_GT(warm.seconds, 150.0 / 200 * plain.seconds);

@@ -156,9 +156,14 @@ TEST(StepFloor, CountsThePassesOfASearchStep) {
 TEST(StepFloor, CountsTheFirstOrderWithoutAVirtualStep) {
   const StepSizes sizes = tinySelected();
   std::vector<std::string> names;
-  for (const StageCounts& counts : searchStepCounts({sizes, sizes}, SearchOrder::kFirst)) {
+  const auto first = searchStepCounts({sizes, sizes}, SearchOrder::kFirst);
+  for (const StageCounts& counts : first) {
     names.push_back(counts.stage);
   }
+  const auto second = searchStepCounts({sizes, sizes}, SearchOrder::kSecond);
+  const auto upper = std::ranges::find(second, "upper", &StageCounts::stage);
+  ASSERT_NE(upper, second.end());
+  EXPECT_LT(first[2].gathered, upper->gathered) << "nothing goes back through the encoder";
   EXPECT_THAT(names, ElementsAre("sample", "index", "upper", "selector", "forward", "backward",
                                  "optimizer"));
   expectFailure<ConfigError>([&] { (void)searchStepCounts({sizes, sizes}, SearchOrder::kExact); },

@@ -254,20 +254,30 @@ TEST(LinkModel, LooksAtPairsNearTheirEndsAsAmongAllNodes) {
   constexpr std::uint32_t kMany = std::uint32_t{1} << 19;
   const Task task(kMany, 4000, 100, at::kFloat);
   for (const std::string kind : {"gae", "sage", "lightgcn", "ngcf"}) {
-    SCOPED_TRACE(kind);
-    ModelOptions options = smallModel("none");
-    options.encoder.hidden = 8;
-    options.predictor = {.kind = "dot"};
-    const LinkModel model(kind, options, {.features = FeatureMatrix(), .nodes = kMany});
-    const Parameters parameters = Parameters::initial(model.layout(), 3);
-    const auto messages = task.messages(model);
-    const EncodedPairs near =
-        model.encodePairs(parameters, messages, task.batch.pairs, Noise(1, 2));
-    ASSERT_EQ(near.pairs->nodeCount(), 2 * task.batch.pairs->size()) << "not near";
-    const LayerOutputs all = model.encode(parameters, messages, Noise(1, 2));
-    ASSERT_EQ(near.layers.size(), all.size());
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      expectClose(near.layers[k], gatherEnd(all[k], task.batch.pairs, PairEnd::kBoth), 1e-5);
+    for (const std::string loss : {"bce", "softmax", "batch"}) {
+      SCOPED_TRACE(kind + " " + loss);
+      ModelOptions options = smallModel("none");
+      options.encoder.hidden = 8;
+      options.predictor = {.kind = "dot"};
+      options.loss.kind = loss;
+      options.loss.embedding_l2 = 0.01;
+      const LinkModel model(kind, options, {.features = FeatureMatrix(), .nodes = kMany});
+      const Parameters parameters = Parameters::initial(model.layout(), 3);
+      const auto messages = task.messages(model);
+      const Noise noise(1, 2);
+      const EncodedPairs near = model.encodePairs(parameters, messages, task.batch.pairs, noise);
+      ASSERT_EQ(near.pairs->nodeCount(), 2 * task.batch.pairs->size()) << "not near";
+      const LayerOutputs all = model.encode(parameters, messages, noise);
+      ASSERT_EQ(near.layers.size(), all.size());
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        expectClose(near.layers[k], gatherEnd(all[k], task.batch.pairs, PairEnd::kBoth), 1e-5);
+      }
+      const at::Tensor got = model.loss(parameters, messages, task.batch, noise);
+      const at::Tensor want =
+          model.decodedLoss(parameters, {all, task.batch.pairs}, task.batch, noise);
+      expectClose(got, want, 1e-5);
+      expectClose(gradients(got, parameters.tensors()), gradients(want, parameters.tensors()),
+                  1e-5);
     }
   }
 }

@@ -113,9 +113,11 @@ class ReproductionWatcher {
                                                const ReproductionOptions& options,
                                                ReproductionWatcher& watcher);
 
-// The results of all finished runs of the cells, of the seeds asked for; those that are stored
-// where no folder has them.
+// The results of the cells' runs, of the seeds asked for, that are finished in their folders.
 [[nodiscard]] ResultBook collectResults(std::span<const CellStatus> cells,
-                                        const ReproductionOptions& options);
+                                        const std::filesystem::path& out);
+// And of those that options.stored counts as made.
+[[nodiscard]] ResultBook storedResults(std::span<const CellStatus> cells,
+                                       const ReproductionOptions& options);
 
 }  // namespace edgewise

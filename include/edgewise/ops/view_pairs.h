@@ -46,6 +46,8 @@ enum class PairEnd : std::uint8_t { kSource, kTarget, kBoth };
 
 // Whether it pays to look at pairs among copies of their ends (PairIndex::apart): where a matrix of
 // the graph's size is a burden and most of its rows are no ends. `width` is of a layer.
+[[nodiscard]] bool nearPairsPay(std::size_t nodes, std::size_t pairs, std::int64_t width,
+                                at::Device device);
 [[nodiscard]] bool nearPairsPay(const PairIndex& pairs, std::int64_t width, at::Device device);
 
 }  // namespace edgewise
