@@ -48,6 +48,18 @@ bool nearlyEqual(const MetricSet& a, const MetricSet& b) {
   });
 }
 
+// "test auc is 0.9100 here and 0.9200 there" for the first that differs.
+std::string firstDifference(const char* stage, const MetricSet& here, const MetricSet& stored) {
+  for (const auto& [name, value] : here.values()) {
+    const std::optional<double> there = stored.find(name);
+    if (there != value) {
+      return fmt::format("{} {} is {} here and {} there", stage, name, value,
+                         there ? fmt::format("{}", *there) : "not stored");
+    }
+  }
+  return fmt::format("{} has other metrics there", stage);
+}
+
 // Runs of earlier versions lack what a report's pictures are drawn from. A folder that cannot be
 // written to is no reason to fail.
 void addTestCurves(const Console& console, const std::filesystem::path& path,
@@ -88,8 +100,13 @@ RunMetrics evaluateRun(Session& session, const std::filesystem::path& path,
     return run;
   }
   if (run.test != stored.test || run.valid != stored.valid) {
-    throw Error(path.string() + ": these numbers differ from the stored ones",
-                "was the run made by another version? options.json names it", ExitCode::kFailure);
+    const bool test = run.test != stored.test;
+    throw Error(fmt::format("{}: these numbers differ from the stored ones: {}", path.string(),
+                            test ? firstDifference("test", run.test, stored.test)
+                                 : firstDifference("valid", run.valid, stored.valid)),
+                "was the run made by another version (options.json names it), or metrics.json "
+                "changed?",
+                ExitCode::kFailure);
   }
   addTestCurves(session.console, path, run);
   return run;

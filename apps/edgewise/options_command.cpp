@@ -19,11 +19,22 @@ nlohmann::ordered_json describeJson(const OptionDescription& option) {
           {"help", option.help}};
 }
 
+// All, those of a group ("split"), or one.
+std::vector<OptionDescription> chosenOptions(const OptionSet& set, const std::string& key) {
+  std::vector<OptionDescription> all = set.describe();
+  if (key.empty()) {
+    return all;
+  }
+  const std::string group = key.ends_with('.') ? key : key + ".";
+  std::erase_if(all,
+                [&](const OptionDescription& option) { return !option.key.starts_with(group); });
+  return all.empty() ? std::vector{set.describe(key)} : all;
+}
+
 void showOptions(const Session& session, const std::string& key) {
   RunOptions options;
   const OptionSet set = options.bind();
-  const std::vector<OptionDescription> all =
-      key.empty() ? set.describe() : std::vector{set.describe(key)};
+  const std::vector<OptionDescription> all = chosenOptions(set, key);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   TextTable table({{"option"}, {"default"}, {"allowed"}, {"meaning"}});
   for (const OptionDescription& option : all) {
@@ -58,7 +69,8 @@ void addOptionsCommand(CLI::App& program, Session& session) {
   addCommonOptions(*command, session);
   const auto key = std::make_shared<std::string>();
   const auto recipes = std::make_shared<bool>(false);
-  CLI::Option* one = command->add_option("KEY", *key, "show this one alone, e.g. split.test");
+  CLI::Option* one = command->add_option(
+      "KEY", *key, "show this one alone, e.g. split.test, or a group, e.g. split");
   command->add_flag("--recipes", *recipes, "show the built-in recipes instead")->excludes(one);
   command->callback([&session, key, recipes] {
     session.action = [&session, key, recipes] {

@@ -18,6 +18,7 @@
 #include "edgewise/ops/backend.h"
 #include "edgewise/training/run_options.h"
 #include "edgewise/util/count_text.h"
+#include "edgewise/util/file.h"
 #include "edgewise/util/parallel.h"
 #include "edgewise/util/text.h"
 
@@ -194,6 +195,10 @@ void checkArguments(const ReproduceArguments& arguments) {
       names.push_back(experiment.name);
     }
     throw ConfigError("which table or figure?", joinText(names, ", "));
+  }
+  if (!arguments.docs.empty() && !isThere(arguments.docs)) {
+    throw DataError(FilePlace{arguments.docs}, "no such page to write tables to",
+                    "name a page that has a place for them (docs/reproduce.md)");
   }
   if (arguments.missing && arguments.store.empty()) {
     throw ConfigError("--missing makes what a store does not hold, and none is named",

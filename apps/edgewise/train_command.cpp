@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "commands.h"
@@ -18,6 +19,8 @@
 #include "edgewise/training/run_recipe.h"
 #include "edgewise/training/test_curves.h"
 #include "edgewise/util/atomic_file.h"
+#include "edgewise/util/child_process.h"
+#include "edgewise/util/file.h"
 #include "edgewise/util/process.h"
 #include "edgewise/util/shell_text.h"
 #include "edgewise/util/text.h"
@@ -51,6 +54,9 @@ struct TrainArguments {
 
 // Beyond this many pairs a file of scores is no longer something to look at.
 constexpr std::size_t kMostScoresKept = 2'000'000;
+
+// One process makes runs in a folder; what others it starts is not concerned.
+const FolderUse kRunUse{.seconds = 1, .inherited = false};
 
 // One run of the several that a list of models and seeds makes.
 struct Job {
@@ -93,6 +99,10 @@ std::vector<RunOptions> resolveModels(const TrainArguments& arguments, const Ses
   }
   std::vector<RunOptions> models;
   for (const std::string_view name : splitText(arguments.models, ',')) {
+    if (trimmed(name).empty()) {
+      throw ConfigError(fmt::format("--model: a name is missing in '{}'", arguments.models),
+                        "write names with a comma between them: gae,sage");
+    }
     models.push_back(resolveOptions(arguments, session, std::string(trimmed(name))));
     for (const RunOptions& earlier : std::span(models).first(models.size() - 1)) {
       if (earlier.model == models.back().model) {
@@ -299,6 +309,14 @@ Dataset openFor(Session& session, const RunOptions& options) {
 
 void resume(Session& session, const std::filesystem::path& folder, bool with_report) {
   std::vector<RunMetrics> runs;
+  if (unfinishedJobs(folder, runs).empty()) {
+    session.console.note("all that was begun here is finished");
+    closeRuns(session, runs, folder, with_report);
+    return;
+  }
+  const FolderLock lock(folder, kRunUse);
+  // Somebody else may have gone on with them until now.
+  runs.clear();
   std::vector<Job> jobs = unfinishedJobs(folder, runs);
   warnOfLeakyMessages(session.console, jobs);
   if (!jobs.empty()) {
@@ -320,12 +338,47 @@ void resume(Session& session, const std::filesystem::path& folder, bool with_rep
   closeRuns(session, runs, folder, with_report);
 }
 
+// A run goes on with the options it was begun with.
+void checkResumesAlone(const TrainArguments& arguments) {
+  const std::vector<std::pair<bool, const char*>> typed = {
+      {!arguments.models.empty(), "--model"},  {!arguments.selector.empty(), "--selector"},
+      {!arguments.recipe.empty(), "--recipe"}, {!arguments.settings.empty(), "--set"},
+      {arguments.seed.has_value(), "--seed"},  {arguments.seeds != 1, "--seeds"},
+      {!arguments.out.empty(), "--out"},       {arguments.overwrite, "--overwrite"},
+      {arguments.dry_run, "--dry-run"},        {!arguments.dataset.empty(), "--dataset"},
+      {!arguments.edges.empty(), "--edges"},   {!arguments.features.empty(), "--features"},
+      {arguments.bipartite, "--bipartite"},    {arguments.directed, "--directed"},
+      {!arguments.device.empty(), "--device"}};
+  for (const auto& [is_typed, name] : typed) {
+    if (is_typed) {
+      throw ConfigError(fmt::format("--resume goes on with the options a run was begun with, and "
+                                    "{} would change them",
+                                    name),
+                        fmt::format("leave {} out, or begin a new run without --resume", name));
+    }
+  }
+}
+
+// What says nothing to formulas should not be thought to.
+void noteFormulas(const Console& console, const TrainArguments& arguments,
+                  std::span<const RunOptions> models) {
+  for (const RunOptions& options : models) {
+    if (isHeuristic(options.model) && !arguments.selector.empty()) {
+      console.note(
+          fmt::format("{} is a formula and looks at no views: --selector is for learned models",
+                      options.model));
+    }
+  }
+}
+
 void train(Session& session, const TrainArguments& arguments) {
   if (!arguments.resume.empty()) {
+    checkResumesAlone(arguments);
     resume(session, arguments.resume, !arguments.no_report);
     return;
   }
   const std::vector<RunOptions> models = resolveModels(arguments, session);
+  noteFormulas(session.console, arguments, models);
   const Stopwatch load_watch;
   const Dataset dataset = openFor(session, models.front());
   const double load_seconds = load_watch.seconds();
@@ -337,8 +390,18 @@ void train(Session& session, const TrainArguments& arguments) {
     return;
   }
   session.console.say(describeDataset(dataset));
+  std::optional<FolderLock> lock;
+  if (isThere(out / kRunUse.file)) {
+    // Who works there is worth more than what is there.
+    lock.emplace(out, kRunUse);
+  }
   claimRunFolder(out, arguments.overwrite);
   checkJobs(session, jobs, dataset);
+  if (!lock) {
+    lock.emplace(out, kRunUse);
+    // Somebody else may have been faster.
+    claimRunFolder(out, arguments.overwrite);
+  }
   clearRunFolder(out);
   prepareFolders(jobs, dataset);
   closeRuns(session, runResumably(session, jobs, dataset, load_seconds, out), out,
@@ -371,8 +434,9 @@ void addTrainCommand(CLI::App& program, Session& session) {
           "ps2 (each pair its own), oracle (generated data: the view known to serve)")
       ->option_text("NAME");
   command
-      ->add_option("--recipe", arguments->recipe,
-                   "best, paper, or a JSON file of options (`edgewise options --recipes`)")
+      ->add_option(
+          "--recipe", arguments->recipe,
+          "best, paper, published, or a JSON file of options (`edgewise options --recipes`)")
       ->option_text("NAME|FILE");
   command->add_option("--set", arguments->settings, "set an option (`edgewise options`)")
       ->option_text("KEY=VALUE ...")

@@ -48,22 +48,42 @@ std::size_t roomPerUser(const BipartiteShape& shape, const Dataset& dataset,
   return room;
 }
 
+// The same where either end of a positive is kept in turn: half of the negatives keep one, half the
+// other.
+std::size_t roomPerEnd(const Dataset& dataset, const LinkSplit& split) {
+  std::vector<std::size_t> known(dataset.node_count, 0);
+  for (const Edge& edge : dataset.edges.edges) {
+    ++known[index(edge.src)];
+    ++known[index(edge.dst)];
+  }
+  std::size_t most = 0;
+  for (const EdgeTable* positive : {&split.training.valid.positive, &split.test.positive}) {
+    for (const Edge& edge : positive->edges) {
+      most = std::max({most, known[index(edge.src)], known[index(edge.dst)]});
+    }
+  }
+  const std::size_t taken = most + 1;
+  return dataset.node_count > taken ? 2 * (dataset.node_count - taken) : 0;
+}
+
 std::size_t resolvePerPositive(const Dataset& dataset, const NegativeSettings& settings,
                                const std::string& kind, LinkSplit& split) {
   if (settings.per_positive >= 0) {
     return static_cast<std::size_t>(settings.per_positive);
   }
-  if (!dataset.bipartite) {
-    return kind == "hard" ? kRankingNegatives : 0;
+  if (!dataset.bipartite && kind != "hard") {
+    return 0;
   }
-  const std::size_t room = roomPerUser(*dataset.bipartite, dataset, split);
+  const std::size_t room = dataset.bipartite ? roomPerUser(*dataset.bipartite, dataset, split)
+                                             : roomPerEnd(dataset, split);
   if (room >= kRankingNegatives) {
     return kRankingNegatives;
   }
   split.notes.push_back(
-      fmt::format("some user has only {} items left to rank against: negatives.per_positive is {} "
-                  "instead of {}",
-                  room, room, kRankingNegatives));
+      fmt::format("some {} left to rank against: negatives.per_positive is {} instead of {}",
+                  dataset.bipartite ? fmt::format("user has only {} items", room)
+                                    : fmt::format("link's ends have only {} nodes", room),
+                  room, kRankingNegatives));
   return room;
 }
 

@@ -302,7 +302,9 @@ std::map<std::string, std::string> ResultBook::files() const {
 }
 
 void ResultBook::addTo(const std::filesystem::path& folder, double patience) const {
-  const FolderLock lock(folder, {.file = ".store.lock", .seconds = patience, .option = "--store"});
+  const FolderLock lock(
+      folder,
+      {.file = ".store.lock", .seconds = patience, .option = "--store", .inherited = false});
   ResultBook kept = read(folder);
   kept.merge(*this);
   const std::map<std::string, std::string> own = files();

@@ -2,9 +2,12 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <cstddef>
 
+#include "edgewise/util/error.h"
 #include "edgewise/util/page_pool.h"
 #include "ops/torch_compat.h"
 
@@ -25,8 +28,17 @@ void giveBack(void* piece) { pages().giveBack(piece); }
 c10::DataPtr allocateOnPages(std::size_t bytes, c10::Allocator& small) {
   const c10::Device cpu(c10::DeviceType::CPU);
   void* const piece = bytes < kLeastBytes ? nullptr : pages().take(bytes);
-  // The other allocator also knows how to complain when there is no more.
-  return piece == nullptr ? small.allocate(bytes) : c10::DataPtr(piece, piece, &giveBack, cpu);
+  if (piece != nullptr) {
+    return {piece, piece, &giveBack, cpu};
+  }
+  try {
+    return small.allocate(bytes);
+  } catch (const c10::Error&) {
+    throw ResourceError(
+        fmt::format("out of memory: {:.1f} MiB more are not to be had",
+                    static_cast<double>(bytes) / 0x1p20),
+        "lower model.hidden, model.layers or training.batch_size, or use a machine with more");
+  }
 }
 
 }  // namespace

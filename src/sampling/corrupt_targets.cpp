@@ -48,7 +48,7 @@ class TargetDraw {
       throw DataError(
           fmt::format("node {} has only {} nodes it is not linked to, but {} were asked for",
                       index(positive.src), count, out.size()),
-          "ask for fewer negatives a positive");
+          "ask for fewer: negatives.per_positive");
     }
   }
 
@@ -125,7 +125,7 @@ std::vector<NodeId> corruptTargets(std::span<const Edge> positives, std::size_t 
   if (!positives.empty() && per_positive > space.node_count - space.users) {
     throw DataError(fmt::format("{} negatives a positive were asked for among {} nodes",
                                 per_positive, space.node_count - space.users),
-                    "ask for fewer negatives a positive");
+                    "ask for fewer: negatives.per_positive");
   }
   std::vector<NodeId> targets(positives.size() * per_positive);
   ScratchPool<std::vector<std::uint8_t>> pool(

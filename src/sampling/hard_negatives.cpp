@@ -200,7 +200,7 @@ class PartnerLists {
       throw DataError(
           fmt::format("node {} has only {} nodes it is not linked to, but {} were asked for",
                       index(node), found.size(), count),
-          "ask for fewer negatives a positive");
+          "ask for fewer: negatives.per_positive");
     }
     return found;
   }
@@ -261,7 +261,7 @@ std::vector<Edge> HardNegativeSampler::sample(std::span<const Edge> positives,
   if (!positives.empty() && wanted > 2 * space_.node_count) {
     throw DataError(fmt::format("{} negatives a positive were asked for among {} nodes", wanted,
                                 space_.node_count),
-                    "ask for fewer negatives a positive");
+                    "ask for fewer: negatives.per_positive");
   }
   const std::size_t keep_source = (wanted + 1) / 2;
   const PartnerRanking ranking(space_, *known_, rng);

@@ -11,6 +11,7 @@
 #include "edgewise/nn/noise.h"
 #include "edgewise/ops/gradients.h"
 #include "edgewise/training/link_trainer.h"
+#include "edgewise/training/pair_model.h"
 #include "edgewise/training/stored_model.h"
 #include "edgewise/util/atomic_file.h"
 #include "edgewise/util/error.h"
@@ -114,6 +115,12 @@ NodeEmbeddings embedNodes(const StoredRun& run, const Dataset& dataset,
     throw ConfigError(fmt::format("{}: {} is a formula and has no embeddings", run.folder.string(),
                                   run.options.model),
                       "export a run of a trained model, such as --model gae");
+  }
+  if (readsSubgraphs(run.options)) {
+    throw ConfigError(fmt::format("{}: {} reads what lies around each pair and has no embeddings "
+                                  "of nodes",
+                                  run.folder.string(), run.options.model),
+                      "export a run of a model that encodes nodes, such as --model gae");
   }
   const LinkModel model = makeModel(dataset, run.options);
   const ModelWeights weights =

@@ -26,6 +26,8 @@ namespace edgewise {
 namespace {
 
 constexpr std::string_view kOptionsFile = "options.json";
+// There while a run is made; what a killed one leaves means nothing.
+constexpr std::string_view kLockFile = ".lock";
 // Raised when options.json changes in a way that older programs cannot read.
 constexpr int kFolderFormat = 1;
 
@@ -63,6 +65,8 @@ std::vector<std::filesystem::path> entriesOf(const std::filesystem::path& folder
   return entries;
 }
 
+bool isLock(const std::filesystem::path& path) { return path.filename() == kLockFile; }
+
 bool isRunFile(const std::filesystem::path& path) {
   return std::ranges::find(kRunFiles, path.filename().string()) != kRunFiles.end();
 }
@@ -70,7 +74,7 @@ bool isRunFile(const std::filesystem::path& path) {
 // Whether everything here and below was left by runs.
 bool holdsOnlyRuns(const std::filesystem::path& folder) {
   return std::ranges::all_of(entriesOf(folder), [](const std::filesystem::path& entry) {
-    return isDirectory(entry) ? holdsOnlyRuns(entry) : isRunFile(entry);
+    return isDirectory(entry) ? holdsOnlyRuns(entry) : isRunFile(entry) || isLock(entry);
   });
 }
 
@@ -108,7 +112,8 @@ void claimRunFolder(const std::filesystem::path& path, bool overwrite) {
   if (!isThere(path)) {
     return;
   }
-  const std::vector<std::filesystem::path> entries = entriesOf(path);
+  std::vector<std::filesystem::path> entries = entriesOf(path);
+  std::erase_if(entries, isLock);
   const bool a_run = std::ranges::any_of(entries, [](const std::filesystem::path& entry) {
     return isRunFile(entry) || isDirectory(entry);
   });
@@ -116,10 +121,18 @@ void claimRunFolder(const std::filesystem::path& path, bool overwrite) {
     throw ConfigError(path.string() + " holds something else than runs",
                       "choose a new folder with --out");
   }
-  if (!entries.empty() && !overwrite) {
-    throw ConfigError(path.string() + " holds a run already",
-                      "choose another --out, or add --overwrite");
+  if (entries.empty() || overwrite) {
+    return;
   }
+  const std::vector<std::filesystem::path> runs = runsBelow(path);
+  if (!std::ranges::all_of(runs, holdsResult)) {
+    throw ConfigError(path.string() + " holds a run that is not finished",
+                      fmt::format("go on with it: train --resume {}; or begin anew with "
+                                  "--overwrite, or elsewhere with --out",
+                                  shellWord(path.string())));
+  }
+  throw ConfigError(path.string() + " holds a run already",
+                    "choose another --out, or add --overwrite");
 }
 
 void clearRunFolder(const std::filesystem::path& path) {

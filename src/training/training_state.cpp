@@ -101,6 +101,15 @@ void loadSelector(const TensorFile& file, std::int64_t steps, SelectorState& sta
   state.best = tensorIfThere(file, "selector.best", size);
 }
 
+// There is no other copy of one to go back to.
+TensorFile readCheckpoint(const std::filesystem::path& path) {
+  try {
+    return TensorFile::read(path);
+  } catch (const DataError& error) {
+    throw DataError(error.what(), "remove this file, and what it stood for is learned once more");
+  }
+}
+
 }  // namespace
 
 void saveState(const std::filesystem::path& path, const TrainingState& state,
@@ -121,7 +130,7 @@ void saveState(const std::filesystem::path& path, const TrainingState& state,
 }
 
 void loadState(const std::filesystem::path& path, TrainingState& state, const std::string& run) {
-  const TensorFile file = TensorFile::read(path);
+  const TensorFile file = readCheckpoint(path);
   if (file.text("run") != run) {
     throw DataError(FilePlace{path}, "belongs to a run with other options, data or version",
                     "start again with --overwrite, or restore what the run was made with");

@@ -3,15 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "edgewise/util/error.h"
 #include "edgewise/util/interrupt.h"
@@ -45,6 +49,15 @@ std::string reasonOf(int number) { return std::generic_category().message(number
   ::dup2(output, STDERR_FILENO);
   ::execv(program, words);
   ::_exit(kNotStarted);
+}
+
+// Who wrote a lock's file.
+std::string holderOf(int descriptor) {
+  std::array<char, 16> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  const std::string_view number(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string_view line = number.substr(0, number.find('\n'));
+  return line.empty() ? "another process" : fmt::format("another process ({})", line);
 }
 
 }  // namespace
@@ -123,35 +136,62 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const FolderUse& use
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   const std::filesystem::path file = folder / use.file;
-  // Inherited by programs started meanwhile, so that one that ends later keeps the folder.
-  descriptor_ = failure ? -1 : ::open(file.c_str(), O_RDWR | O_CREAT, kFileMode);
-  if (descriptor_ < 0) {
-    throw DataError(FilePlace{folder},
-                    fmt::format("cannot write to this folder ({})",
-                                failure ? failure.message() : reasonOf(errno)),
-                    "choose another folder with " + use.option);
-  }
   // What a killed program had started ends a moment after it.
   constexpr double kPause = 0.05;
   const auto tries = static_cast<int>(use.seconds / kPause);
-  for (int i = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++i) {
-    const int reason = errno;
-    if (reason != EWOULDBLOCK && reason != EINTR) {
-      return;  // a file system without locks
+  for (int i = 0;; ++i) {
+    const int alone = use.inherited ? 0 : O_CLOEXEC;
+    descriptor_ = failure ? -1 : ::open(file.c_str(), O_RDWR | O_CREAT | alone, kFileMode);
+    if (descriptor_ < 0) {
+      throw DataError(FilePlace{folder},
+                      fmt::format("cannot write to this folder ({})",
+                                  failure ? failure.message() : reasonOf(errno)),
+                      "choose another folder with " + use.option);
     }
+    if (take(file)) {
+      break;
+    }
+    const std::string holder = holderOf(descriptor_);
+    ::close(descriptor_);
     if (i >= tries || interruptRequested()) {
-      ::close(descriptor_);
-      throw ConfigError(folder.string() + " is in use by another process",
+      throw ConfigError(fmt::format("{} is in use by {}", folder.string(), holder),
                         "wait for it to end, or choose another " + use.option);
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
   }
+  if (!use.inherited) {
+    file_ = file;
+  }
+}
+
+bool FolderLock::take(const std::filesystem::path& file) {
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    return errno != EWOULDBLOCK && errno != EINTR;  // a file system without locks
+  }
+  // Whoever held it may have removed the file since it was opened here.
+  struct stat here{};
+  struct stat there{};
+  if (::fstat(descriptor_, &here) != 0 || ::stat(file.c_str(), &there) != 0 ||
+      here.st_ino != there.st_ino) {
+    return false;
+  }
+  // Who holds it is told where that can be written; it is held all the same.
+  const std::string number = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(descriptor_, 0) == 0) {
+    std::ignore = ::pwrite(descriptor_, number.data(), number.size(), 0);
+  }
+  return true;
 }
 
 FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
+  if (descriptor_ < 0) {
+    return;
   }
+  // While it is held: nobody else has it then.
+  if (!file_.empty()) {
+    ::unlink(file_.c_str());
+  }
+  ::close(descriptor_);
 }
 
 }  // namespace edgewise

@@ -1,6 +1,7 @@
 #include "edgewise/util/process.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,6 +46,18 @@ std::uint64_t leftInContainer() {
   return limit > used ? limit - used : 1;
 }
 
+// What a limit on this process (ulimit -v) leaves.
+std::uint64_t leftInProcess() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return kUnknown;
+  }
+  const std::uint64_t pages = numberIn("/proc/self/statm");
+  const std::uint64_t used =
+      pages == kUnknown ? 0 : pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 1;
+}
+
 }  // namespace
 
 std::uint64_t peakMemoryBytes() {
@@ -55,7 +68,8 @@ std::uint64_t peakMemoryBytes() {
 }
 
 std::uint64_t availableMemoryBytes() {
-  const std::uint64_t left = std::min(memInfo("MemAvailable"), leftInContainer());
+  const std::uint64_t left =
+      std::min({memInfo("MemAvailable"), leftInContainer(), leftInProcess()});
   return left == kUnknown ? 0 : left;
 }
 

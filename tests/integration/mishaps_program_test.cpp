@@ -5,11 +5,13 @@
 #include <sched.h>
 #include <sys/mount.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "support/friends.h"
 #include "support/program.h"
@@ -19,6 +21,7 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::Eq;
+using testing::friendsText;
 using ::testing::HasSubstr;
 using testing::metricsOf;
 using testing::Outcome;
@@ -307,6 +310,100 @@ TEST_F(UnreadableRuns, NewerRunsAreRefused) {
   newer["version"] = "9.0.0";
   write(run / "options.json", newer.dump());
   expectRefusals(run, "was written by a newer edgewise (9.0.0)", false);
+}
+
+// So much memory and no more.
+std::function<void()> littleMemory(rlim_t bytes) {
+  return [bytes] {
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+  };
+}
+
+TEST_F(Mishaps, TwoProcessesDoNotWorkInOneFolder) {
+  const std::string edges = folder_.write("friends.csv", friendsText()).string();
+  const fs::path out = folder_.path() / "run";
+  const std::vector<std::string> words = {"train",
+                                          "--edges",
+                                          edges,
+                                          "--model",
+                                          "gae",
+                                          "--out",
+                                          out.string(),
+                                          "--quiet",
+                                          "--set",
+                                          "training.epochs=1000000",
+                                          "training.patience=0",
+                                          "training.checkpoint_seconds=0"};
+  ProgramRun first(words);
+  while (first.running() && !fs::exists(out / "checkpoint.safetensors")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(first.running());
+  expectOneError(runProgram({"train", "--edges", edges, "--model", "cn", "--overwrite", "--out",
+                             out.string(), "--quiet"}),
+                 2, fmt::format("in use by another process ({})", first.child()));
+  expectOneError(runProgram({"train", "--resume", out.string(), "--quiet"}), 2, "in use");
+  ::kill(first.child(), SIGINT);
+  EXPECT_EQ(first.wait().code, 130);
+  EXPECT_FALSE(fs::exists(out / ".lock"));
+
+  // What was begun is offered to be gone on with.
+  const Contents begun = contentsOf(out);
+  const Outcome again = runProgram(words);
+  expectOneError(again, 2, "not finished");
+  EXPECT_THAT(again.err, HasSubstr("--resume"));
+  // And goes on as it was begun.
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--set", "training.epochs=3"},
+        {"--model", "cn"},
+        {"--seed", "4"},
+        {"--overwrite"},
+        {"--dry-run"},
+        {"--seeds", "3"}}) {
+    std::vector<std::string> resumed = {"train", "--resume", out.string(), "--quiet"};
+    resumed.insert(resumed.end(), more.begin(), more.end());
+    expectOneError(runProgram(resumed), 2, more.front());
+  }
+  EXPECT_EQ(contentsOf(out), begun);
+
+  // A checkpoint that is damaged can be done without.
+  fs::resize_file(out / "checkpoint.safetensors", 100);
+  const Outcome damaged = runProgram({"train", "--resume", out.string(), "--quiet"});
+  expectOneError(damaged, 3, "checkpoint.safetensors");
+  EXPECT_THAT(damaged.err, HasSubstr("remove this file"));
+}
+
+TEST_F(Mishaps, MemoryThatRunsOutIsToldInALine) {
+  std::vector<std::string> words = {"train",
+                                    "--edges",
+                                    folder_.write("friends.csv", friendsText()).string(),
+                                    "--model",
+                                    "gae",
+                                    "--out",
+                                    (folder_.path() / "run").string(),
+                                    "--quiet",
+                                    "--set",
+                                    "model.hidden=4096",
+                                    "model.embedding=4096",
+                                    "model.layers=5",
+                                    "model.predictor_hidden=4096"};
+  constexpr rlim_t kLimit = 3'000'000'000;
+  const Outcome foreseen = runProgram(words, littleMemory(kLimit));
+  expectOneError(foreseen, 4, "GiB are free");
+  EXPECT_FALSE(fs::exists(folder_.path() / "run"));
+  words.emplace_back("run.check_memory=false");
+  const Outcome met = runProgram(words, littleMemory(kLimit));
+  expectOneError(met, 4, "out of memory");
+  EXPECT_THAT(met.err, HasSubstr("model.hidden"));
+}
+
+TEST_F(Mishaps, NumbersThatWereChangedAreNamed) {
+  const fs::path run = train("cn", "");
+  auto metrics = nlohmann::ordered_json::parse(readText(run / "metrics.json"));
+  metrics["test"]["auc"] = 0.125;
+  write(run / "metrics.json", metrics.dump());
+  expectOneError(runProgram({"evaluate", run.string(), "--quiet"}), 1, "test auc is ");
 }
 
 }  // namespace

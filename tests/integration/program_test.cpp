@@ -204,6 +204,44 @@ TEST(Program, ListsTheBuiltInRecipes) {
   EXPECT_EQ(runProgram({"options", "split.test", "--recipes"}).code, 2);
 }
 
+TEST(Program, ListsAGroupOfOptions) {
+  const Outcome group = runProgram({"options", "split", "--json"});
+  ASSERT_EQ(group.code, 0) << group.err;
+  const auto listed = nlohmann::json::parse(group.out);
+  EXPECT_GT(listed.size(), 3U);
+  for (const auto& option : listed) {
+    EXPECT_THAT(option.dump(), HasSubstr("split."));
+  }
+  EXPECT_EQ(runProgram({"options", "splot"}).code, 2);
+}
+
+TEST(Program, TakesListsOfModelsAtTheirWord) {
+  const Outcome missing = runProgram({"train", "--dataset", "planted", "--model", "cn,"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("a name is missing"));
+  const TempFolder folder;
+  const Outcome formula =
+      runProgram({"train", "--dataset", "planted", "--model", "cn", "--selector", "ps2", "--out",
+                  (folder.path() / "run").string()});
+  EXPECT_EQ(formula.code, 0);
+  EXPECT_THAT(formula.err, HasSubstr("cn is a formula and looks at no views"));
+}
+
+// As many as the smallest graphs have room for.
+TEST(Program, AsksForHardNegativesThatThereAre) {
+  const TempFolder folder;
+  std::string edges;
+  for (int i = 0; i < 30; ++i) {
+    edges += std::to_string(i) + "," + std::to_string((i + 1) % 30) + "\n" + std::to_string(i) +
+             "," + std::to_string((i + 5) % 30) + "\n";
+  }
+  const Outcome run =
+      runProgram({"train", "--edges", folder.write("ring.csv", edges).string(), "--model", "ra",
+                  "--out", (folder.path() / "run").string(), "--set", "negatives.kind=hard"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("negatives.per_positive is 50 instead of 100"));
+}
+
 TEST(Program, GivesTheSameNumbersForAnyThreadCount) {
   const TempFolder folder;
   for (const char* model : {"ra", "katz", "ppr"}) {

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -81,6 +83,44 @@ TEST(FolderLock, NamesTheOptionThatChoosesTheFolder) {
   EXPECT_THAT(hint(folder.path()), HasSubstr("--store"));
   (void)folder.write("file", "");
   EXPECT_THAT(hint(folder.path() / "file"), HasSubstr("--store"));
+}
+
+TEST(FolderLock, TellsWhoHoldsItAndTakesItsFileAway) {
+  const TempFolder folder;
+  const FolderUse use{.seconds = 0, .inherited = false};
+  {
+    const FolderLock first(folder.path(), use);
+    testing::expectFailure<ConfigError>([&] { const FolderLock second(folder.path(), use); },
+                                        std::to_string(::getpid()));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / ".lock"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / ".lock"));
+  // Programs that are started meanwhile do not hold it.
+  std::optional<FolderLock> held(std::in_place, folder.path(), use);
+  const ChildProcess child(shell("while :; do sleep 0.05; done", folder));
+  held.reset();
+  EXPECT_NO_THROW(FolderLock(folder.path(), use));
+}
+
+// Many at once: never two of them inside.
+TEST(FolderLock, LetsThreadsInOneAfterTheOther) {
+  const TempFolder folder;
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        const FolderLock lock(folder.path(), {.seconds = 60, .inherited = false});
+        most = std::max(most.load(), ++inside);
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(most, 1);
 }
 
 // A program that outlives its starter keeps the folder.

@@ -52,10 +52,13 @@ struct FolderUse {
   std::string file = ".lock";
   double seconds = 2;
   std::string option = "--out";
+  // Whether processes that are started meanwhile hold it as well. Where they do not, the file goes
+  // when the lock does.
+  bool inherited = true;
 };
 
-// A folder's lock, held until this object and every process started meanwhile are gone, however
-// they end.
+// A folder's lock, held until this object (and every process started meanwhile) is gone, however
+// they end. The file says which process took it.
 class FolderLock {
  public:
   // Makes the folder. Throws ConfigError when somebody else holds it for the same use all the
@@ -68,7 +71,12 @@ class FolderLock {
   ~FolderLock();
 
  private:
+  // Whether the lock was taken: else somebody holds it.
+  [[nodiscard]] bool take(const std::filesystem::path& file);
+
   int descriptor_ = -1;
+  // To be removed at the end; empty: it stays.
+  std::filesystem::path file_;
 };
 
 }  // namespace edgewise
