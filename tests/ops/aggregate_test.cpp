@@ -262,8 +262,7 @@ TEST(AggregateEnds, RefusesPairsOfOtherNodes) {
   const auto pairs = someEnds(20);
   const std::vector<double> weights = {0.5, 0.5};
   expectFailure<ShapeError>([&] { (void)aggregateEnds(plan, x, pairs); }, "aggregateEnds");
-  expectFailure<ShapeError>([&] { (void)propagateEnds(plan, x, weights, pairs); },
-                            "propagateEnds");
+  expectFailure<ShapeError>([&] { (void)propagateEnds(plan, x, weights, pairs); }, "propagateEnds");
 }
 
 TEST(AggregateEnds, OfNoPairsAreNoRows) {

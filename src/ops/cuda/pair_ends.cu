@@ -210,10 +210,10 @@ void useWeights(Stream stream, const Pairs& pairs, std::size_t positives, Real s
   forEach(stream, pairs.nodes, UseWeight<Real>{pairs, positives, share, weights});
 }
 
-#define EDGEWISE_PAIR_ENDS(Real)                                                                  \
-  template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*);      \
-  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, bool,       \
-                                 Real*);                                                          \
+#define EDGEWISE_PAIR_ENDS(Real)                                                             \
+  template void gatherEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, Real*); \
+  template void scatterEnd<Real>(Stream, const Pairs&, int, const Real*, std::size_t, bool,  \
+                                 Real*);                                                     \
   template void useWeights<Real>(Stream, const Pairs&, std::size_t, Real, Real*);
 EDGEWISE_PAIR_ENDS(float)
 EDGEWISE_PAIR_ENDS(double)
