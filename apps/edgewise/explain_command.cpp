@@ -65,6 +65,9 @@ void explain(Session& session, const ExplainArguments& arguments) {
     writePicture(explanation, arguments.svg);
   }
   show(session.console, explanation);
+  if (!arguments.svg.empty()) {
+    session.console.note("drawn into " + arguments.svg);
+  }
 }
 
 }  // namespace

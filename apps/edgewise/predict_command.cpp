@@ -152,7 +152,13 @@ class PredictCommand {
       predictAll();
     } else if (!arguments_.node.empty()) {
       const NodeId node = findNode(subject_.dataset, arguments_.node);
-      writeAll(predictor_.topOf(node, arguments_.top, session_.console.progress()), false);
+      const std::vector<Prediction> best =
+          predictor_.topOf(node, arguments_.top, session_.console.progress());
+      writeAll(best, false);
+      if (best.empty()) {
+        session_.console.note(fmt::format(
+            "nothing is left to offer {}: its links with all others are known", arguments_.node));
+      }
     } else {
       predictPairs();
     }

@@ -256,7 +256,7 @@ class ModelRun {
 
   [[nodiscard]] ModelOrigin origin() const { return {options_, dataset_.hash, split_.hash}; }
 
-  RunMetrics measure() const {
+  [[nodiscard]] RunMetrics measure() const {
     return detail::measureModel({.dataset = dataset_,
                                  .split = split_,
                                  .options = options_,

@@ -117,6 +117,24 @@ TEST_F(PredictProgram, OffersANodeNothingItHas) {
   }
 }
 
+TEST_F(PredictProgram, SaysWhenNothingIsLeftToOffer) {
+  // A hub that is linked with everyone, on a ring.
+  std::string edges = "one,other\n";
+  for (int i = 1; i <= 12; ++i) {
+    edges += fmt::format("hub,n{}\nn{},n{}\n", i, i, i % 12 + 1);
+  }
+  const auto out = folder_.path() / "run";
+  ASSERT_EQ(
+      runProgram({"train", "--edges", folder_.write("hub.csv", edges).string(), "--model", "cn",
+                  "--out", out.string(), "--quiet", "--set", "split.valid=0.1", "split.test=0.1"})
+          .code,
+      0);
+  const Outcome none = runProgram({"predict", out.string(), "--node", "hub", "--messages", "all"});
+  EXPECT_EQ(none.code, 0) << none.err;
+  EXPECT_EQ(std::ranges::count(none.out, '\n'), 1) << "the header alone";
+  EXPECT_THAT(none.err, HasSubstr("nothing is left to offer hub"));
+}
+
 TEST_F(PredictProgram, AnswersForAllNodesAsForEach) {
   for (const std::string selector : {"none", "ps2"}) {
     const auto run = train("gae", selector);
