@@ -119,7 +119,7 @@ TEST_F(PredictProgram, OffersANodeNothingItHas) {
 
 TEST_F(PredictProgram, SaysWhenNothingIsLeftToOffer) {
   // A hub that is linked with everyone, on a ring.
-  std::string edges = "one,other\n";
+  std::string edges = "source,target\n";
   for (int i = 1; i <= 12; ++i) {
     edges += fmt::format("hub,n{}\nn{},n{}\n", i, i, i % 12 + 1);
   }
