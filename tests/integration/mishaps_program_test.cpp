@@ -383,6 +383,8 @@ TEST_F(Mishaps, MemoryThatRunsOutIsToldInALine) {
                                     "--out",
                                     (folder_.path() / "run").string(),
                                     "--quiet",
+                                    "--threads",
+                                    "1",
                                     "--set",
                                     "model.hidden=4096",
                                     "model.embedding=4096",
