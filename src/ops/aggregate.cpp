@@ -85,67 +85,63 @@ class Propagate : public torch::autograd::Function<Propagate> {
   }
 };
 
+// What a propagation to or from ends of pairs is made of. `weights` are two at least and do not end
+// in 0.
+struct EndPropagation {
+  std::shared_ptr<const MessagePlan> plan;
+  std::shared_ptr<const PairIndex> pairs;
+  std::vector<double> weights;
+
+  [[nodiscard]] std::shared_ptr<const EndPropagation> transposed() const {
+    return std::make_shared<const EndPropagation>(
+        EndPropagation{plan->transposed(), pairs, weights});
+  }
+};
+using Propagation = std::shared_ptr<const EndPropagation>;
+
 // The propagation of what rows of ends add up to, [nodes, width]; propagateEnds the other way
 // round.
-at::Tensor spreadPropagation(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
-                             const std::vector<double>& weights,
-                             const std::shared_ptr<const PairIndex>& pairs);
+at::Tensor spreadPropagation(const at::Tensor& rows, const Propagation& how);
 
 // A propagation whose last step is taken at the ends of pairs alone.
 class PropagateEnds : public torch::autograd::Function<PropagateEnds> {
  public:
-  // `weights` are two at least and do not end in 0.
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const std::shared_ptr<const MessagePlan>& plan,
-                            const std::vector<double>& weights,
-                            const std::shared_ptr<const PairIndex>& pairs) {
-    detail::keep(context, "plan", plan);
-    detail::keep(context, "pairs", pairs);
-    context->saved_data["weights"] = weights;
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const Propagation& how) {
+    detail::keep(context, "how", how);
+    const MessagePlan& plan = *how->plan;
+    const std::vector<double>& weights = how->weights;
     const SentRows input(x);
-    const SentRows y = propagated(*plan, input, weights, 1);
+    const SentRows y = propagated(plan, input, weights, 1);
     if (!onDevice(x)) {
-      return sumAtEndsOnHost(*plan, y, *pairs, hornerStep(weights, 0, input));
+      return sumAtEndsOnHost(plan, y, *how->pairs, hornerStep(weights, 0, input));
     }
-    return plan->onDevice().applyAt(y.rows(), pairs->ends(x.device()).reshape({-1})) *
+    return plan.onDevice().applyAt(y.rows(), how->pairs->ends(x.device()).reshape({-1})) *
                weights.back() +
-           gatherEnd(input.rows(), pairs, PairEnd::kBoth) * weights[0];
+           gatherEnd(input.rows(), how->pairs, PairEnd::kBoth) * weights[0];
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto plan = detail::kept<MessagePlan>(context, "plan");
-    const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
-    return {spreadPropagation(plan->transposed(), gradients[0], weights,
-                              detail::kept<PairIndex>(context, "pairs")),
-            at::Tensor(), at::Tensor(), at::Tensor()};
+    const auto how = detail::kept<EndPropagation>(context, "how");
+    return {spreadPropagation(gradients[0], how->transposed()), at::Tensor()};
   }
 };
 
 class SpreadPropagation : public torch::autograd::Function<SpreadPropagation> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
-                            const std::shared_ptr<const MessagePlan>& plan,
-                            const std::vector<double>& weights,
-                            const std::shared_ptr<const PairIndex>& pairs) {
-    detail::keep(context, "plan", plan);
-    detail::keep(context, "pairs", pairs);
-    context->saved_data["weights"] = weights;
-    return propagated(*plan, SentRows(rows, pairs), weights, 0).rows();
+                            const Propagation& how) {
+    detail::keep(context, "how", how);
+    return propagated(*how->plan, SentRows(rows, how->pairs), how->weights, 0).rows();
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto plan = detail::kept<MessagePlan>(context, "plan");
-    const std::vector<double> weights = context->saved_data["weights"].toDoubleVector();
-    return {PropagateEnds::apply(gradients[0], plan->transposed(), weights,
-                                 detail::kept<PairIndex>(context, "pairs")),
-            at::Tensor(), at::Tensor(), at::Tensor()};
+    const auto how = detail::kept<EndPropagation>(context, "how");
+    return {PropagateEnds::apply(gradients[0], how->transposed()), at::Tensor()};
   }
 };
 
-at::Tensor spreadPropagation(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& rows,
-                             const std::vector<double>& weights,
-                             const std::shared_ptr<const PairIndex>& pairs) {
-  return SpreadPropagation::apply(rows, plan, weights, pairs);
+at::Tensor spreadPropagation(const at::Tensor& rows, const Propagation& how) {
+  return SpreadPropagation::apply(rows, how);
 }
 
 // In one pass over memory on a device. `inputs`: x, the bias, and the matrix where there is one.
@@ -258,8 +254,10 @@ at::Tensor propagateEnds(const std::shared_ptr<const MessagePlan>& plan, const a
   checkInput(*plan, x);
   detail::requireNodes("propagateEnds", x, *pairs);
   const std::vector<double> used = withoutLastZeros(weights);
-  return used.size() > 1 ? PropagateEnds::apply(x, plan, used, pairs)
-                         : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);
+  return used.size() > 1
+             ? PropagateEnds::apply(
+                   x, std::make_shared<const EndPropagation>(EndPropagation{plan, pairs, used}))
+             : gatherEnd(propagate(plan, x, used), pairs, PairEnd::kBoth);
 }
 
 at::Tensor aggregateOnto(const std::shared_ptr<const MessagePlan>& plan, const at::Tensor& x,
